@@ -13,9 +13,9 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from donkeysim.race import decision as decide
-from donkeysim.race.course import Course
-from donkeysim.race.director import COUNTDOWN, OVER, RACE, Director
+from donkeysim.racing.rules import decision as decide
+from donkeysim.racing.rules.course import Course
+from donkeysim.racing.rules.director import COUNTDOWN, OVER, RACE, Director
 from donkeysim.world.ledger import (
     EVENT_CHECKPOINT,
     EVENT_CROSSING,

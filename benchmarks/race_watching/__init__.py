@@ -14,16 +14,16 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.measure import Figure
-from donkeysim.meeting.race_file import RacePlan
-from donkeysim.meeting.race_run import RaceRun
-from donkeysim.meeting.racer import DRIVERS, DriverRacer
-from donkeysim.race.rule_book import Race
-from donkeysim.race.shelf import load_rule_book
+from donkeysim.racing.rules.rule_book import Race
+from donkeysim.racing.rules.shelf import load_rule_book
+from donkeysim.racing.run.race_file import RacePlan
+from donkeysim.racing.run.race_run import RaceRun
+from donkeysim.racing.run.racer import DRIVERS, DriverRacer
+from donkeysim.racing.show.race_view import RaceView, TimeLine
+from donkeysim.racing.show.reel import Reel
+from donkeysim.racing.show.timing import CarLook, Timing
 from donkeysim.watch.film import Film
-from donkeysim.watch.race_view import RaceView, TimeLine
-from donkeysim.watch.reel import Reel
 from donkeysim.watch.spectator import create_app
-from donkeysim.watch.timing import CarLook, Timing
 from donkeysim.watch.watchable import CarRow, NoRace
 from donkeysim.web.serving import PageServer, bind_port
 

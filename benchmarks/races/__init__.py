@@ -11,18 +11,18 @@ from pathlib import Path
 from benchmarks.measure import Figure
 from donkeysim.core.errors import format_count
 from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
-from donkeysim.meeting.export.mcap_file import McapExport
-from donkeysim.meeting.export.parquet_file import ParquetExport
-from donkeysim.meeting.export.report_page import ReportExport
-from donkeysim.meeting.export.walk import Export, export_race
-from donkeysim.meeting.league import read_league
-from donkeysim.meeting.race_file import RacePlan
-from donkeysim.meeting.race_run import PilotRace
-from donkeysim.meeting.racer import DriverRacer, PilotRacer, Racer
-from donkeysim.meeting.tournament import report_race
-from donkeysim.meeting.verify import verify_race
-from donkeysim.race.points import count_points
-from donkeysim.race.shelf import load_rule_book
+from donkeysim.racing.export.mcap_file import McapExport
+from donkeysim.racing.export.parquet_file import ParquetExport
+from donkeysim.racing.export.report_page import ReportExport
+from donkeysim.racing.export.walk import Export, export_race
+from donkeysim.racing.rules.points import count_points
+from donkeysim.racing.rules.shelf import load_rule_book
+from donkeysim.racing.run.league import read_league
+from donkeysim.racing.run.race_file import RacePlan
+from donkeysim.racing.run.race_run import PilotRace
+from donkeysim.racing.run.racer import DriverRacer, PilotRacer, Racer
+from donkeysim.racing.run.tournament import report_race
+from donkeysim.racing.run.verify import verify_race
 
 PILOTS, DRIVERS = 12, ("fast", "steady", "human", "fast", "steady", "human", "fast", "human")
 """So many pilots from files, and drivers who know the track."""

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from donkeysim.meeting.race_file import RacePlan, load_report
-from donkeysim.meeting.race_run import make_director
-from donkeysim.meeting.racer import DriverRacer
-from donkeysim.meeting.tournament import hold_tournament, open_tournament
-from donkeysim.race.course import survey_course
-from donkeysim.race.director import RACE
-from donkeysim.race.shelf import load_rule_book
+from donkeysim.racing.rules.course import survey_course
+from donkeysim.racing.rules.director import RACE
+from donkeysim.racing.rules.shelf import load_rule_book
+from donkeysim.racing.run.race_file import RacePlan, load_report
+from donkeysim.racing.run.race_run import make_director
+from donkeysim.racing.run.racer import DriverRacer
+from donkeysim.racing.run.tournament import hold_tournament, open_tournament
 from donkeysim.record.replay import Replay
 from donkeysim.sim.viewpoint import draw_car
 

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from PIL import Image
 
-from donkeysim.meeting.race_file import RacePlan
-from donkeysim.meeting.race_run import PilotRace
-from donkeysim.meeting.race_show import RaceShow
-from donkeysim.meeting.racer import DRIVERS, DriverRacer
-from donkeysim.race.rule_book import Race
-from donkeysim.race.shelf import load_rule_book
+from donkeysim.racing.rules.rule_book import Race
+from donkeysim.racing.rules.shelf import load_rule_book
+from donkeysim.racing.run.race_file import RacePlan
+from donkeysim.racing.run.race_run import PilotRace
+from donkeysim.racing.run.racer import DRIVERS, DriverRacer
+from donkeysim.racing.show.race_show import RaceShow
 from donkeysim.watch.watchable import CHOSEN
 
 TARGET = Path(__file__).parent / "tv.jpg"

@@ -1,9 +1,9 @@
-"""`donkey race`: what it prints and what it refuses; races themselves are in tests/meeting."""
+"""`donkey race`: what it prints and what it refuses; races themselves are in tests/racing."""
 
 import pytest
 
 from donkeysim.cli.donkey import run
-from donkeysim.race.shelf import list_rule_books
+from donkeysim.racing.rules.shelf import list_rule_books
 
 
 def test_rule_books_are_listed(capsys):

@@ -9,8 +9,8 @@ from donkeysim.cli import race_host
 from donkeysim.cli.donkey import run
 from donkeysim.cli.race_engineer import make_act
 from donkeysim.core.errors import SpecError
-from donkeysim.race import act
-from donkeysim.watch.race_view import RaceView, TowerLine
+from donkeysim.racing.rules import act
+from donkeysim.racing.show.race_view import RaceView, TowerLine
 
 
 def ask(words):

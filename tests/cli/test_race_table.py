@@ -1,10 +1,10 @@
 """A race's result on the terminal."""
 
 from donkeysim.cli.race_table import show_incidents
-from donkeysim.meeting.race_file import RacePlan, Report
-from donkeysim.race.director import Line, Result
-from donkeysim.race.incident import ENGINEER, Incident
-from donkeysim.race.shelf import load_rule_book
+from donkeysim.racing.rules.director import Line, Result
+from donkeysim.racing.rules.incident import ENGINEER, Incident
+from donkeysim.racing.rules.shelf import load_rule_book
+from donkeysim.racing.run.race_file import RacePlan, Report
 
 
 def test_incidents_that_were_taken_back_are_not_listed(capsys):

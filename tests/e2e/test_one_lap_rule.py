@@ -15,9 +15,9 @@ from donkeysim.envs.conf import read_conf
 from donkeysim.envs.donkey_env import DonkeyEnv
 from donkeysim.envs.donkey_vector_env import DonkeyVectorEnv
 from donkeysim.envs.lap_clock import LapClock
-from donkeysim.envs.race_env import parallel_env
 from donkeysim.envs.track_env import TrackVectorEnv
 from donkeysim.learn import evaluate
+from donkeysim.racing.env import parallel_env
 from donkeysim.sim import place
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.ledger import EVENT_CROSSING, EVENT_LAP, EVENT_MISSED_CHECKPOINT

@@ -6,7 +6,7 @@ from chromium import wait_on_page
 from msgspec.structs import replace
 from playwright.sync_api import expect, sync_playwright
 
-from donkeysim.race.act import Pause, Penalise, PutBack, Restart, Undo
+from donkeysim.racing.rules.act import Pause, Penalise, PutBack, Restart, Undo
 from stand_ins.scripted_race import GREEN
 from stand_ins.served_race import ServedRace
 

@@ -13,7 +13,7 @@ import donkeysim  # noqa: F401  (registers the ids)
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.conf import read_conf
-from donkeysim.envs.race_env import parallel_env
+from donkeysim.racing.env import parallel_env
 from donkeysim.record.replay import Replay
 
 CAMERA = {"cam_resolution": (24, 32, 3)}

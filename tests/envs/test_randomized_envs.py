@@ -7,9 +7,9 @@ import pytest
 import donkeysim  # noqa: F401  (registers the ids)
 from batches import draw_actions
 from donkeysim.core.errors import SpecError
-from donkeysim.envs.race_env import parallel_env
 from donkeysim.envs.sb3_vec_env import _split_info
 from donkeysim.envs.track_env import TrackEnv, TrackVectorEnv
+from donkeysim.racing.env import parallel_env
 from donkeysim.world.specs import CameraSpec
 
 CAMERA = CameraSpec(width=32, height=24, crop_top=5)

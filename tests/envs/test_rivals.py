@@ -7,8 +7,8 @@ import pytest
 
 from donkeysim.core.frames import yaw_to_quaternion
 from donkeysim.envs.fleet import Fleet
-from donkeysim.envs.race_env import parallel_env
 from donkeysim.envs.rivals import Rivals
+from donkeysim.racing.env import parallel_env
 from donkeysim.world.experiment import Experiment
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.serve.test_simulation import SimulationRig
 
-from donkeysim.race.director import Director
-from donkeysim.serve.race_messages import RaceMessages
+from donkeysim.racing.host.race_messages import RaceMessages
+from donkeysim.racing.rules.director import Director
 from donkeysim.world.ledger import EVENT_LAP, Event
 from gates import GATE, write_track
 

@@ -9,8 +9,8 @@ from pettingzoo.test import parallel_api_test
 from stable_baselines3.common.env_checker import check_env as check_env_sb3
 
 import donkeysim  # noqa: F401  (registers the ids)
-from donkeysim.envs.race_env import parallel_env
 from donkeysim.envs.registration import SCENE_BY_ID, TRACK_BY_ID
+from donkeysim.racing.env import parallel_env
 
 IDS = {**SCENE_BY_ID, **TRACK_BY_ID}
 

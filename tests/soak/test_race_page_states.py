@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from donkeysim.watch.race_view import Mark
+from donkeysim.racing.show.race_view import Mark
 from donkeysim.web.access import Access
 from e2e import chromium
 from stand_ins.scripted_race import GREEN, RACERS

@@ -14,8 +14,8 @@ import pytest
 from donkeysim.car.config import make_default_config
 from donkeysim.drive.remote_car import RemoteSimulatedCar
 from donkeysim.drive.simulator_settings import read_settings
-from donkeysim.meeting.race_file import load_report
-from donkeysim.meeting.verify import verify_race
+from donkeysim.racing.run.race_file import load_report
+from donkeysim.racing.run.verify import verify_race
 from donkeysim.record.replay import Replay
 from e2e.gym_client import GymClient, LaneKeeper
 from e2e.simulator_process import SimulatorProcess

@@ -15,17 +15,17 @@ from donkeysim.cli.donkey import run
 from donkeysim.drivers.action import Action
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
-from donkeysim.meeting import race_run
-from donkeysim.meeting.export.report_page import ReportExport
-from donkeysim.meeting.export.walk import export_race
-from donkeysim.meeting.race_file import RacePlan
-from donkeysim.meeting.race_run import PilotRace
-from donkeysim.meeting.racer import DRIVERS, DriverRacer, PilotRacer
-from donkeysim.meeting.tournament import load_tournament, report_race
-from donkeysim.meeting.verify import verify_race
-from donkeysim.race import act
-from donkeysim.race.director import RACE
-from donkeysim.race.shelf import list_rule_books, load_rule_book
+from donkeysim.racing.export.report_page import ReportExport
+from donkeysim.racing.export.walk import export_race
+from donkeysim.racing.rules import act
+from donkeysim.racing.rules.director import RACE
+from donkeysim.racing.rules.shelf import list_rule_books, load_rule_book
+from donkeysim.racing.run import race_run
+from donkeysim.racing.run.race_file import RacePlan
+from donkeysim.racing.run.race_run import PilotRace
+from donkeysim.racing.run.racer import DRIVERS, DriverRacer, PilotRacer
+from donkeysim.racing.run.tournament import load_tournament, report_race
+from donkeysim.racing.run.verify import verify_race
 from donkeysim.sim import place
 from donkeysim.sim.simulator import Simulator
 from e2e.chromium import launch

@@ -6,15 +6,15 @@ import os
 import random
 
 import pytest
+from serve.test_race_simulation import Meeting
 
 from donkeysim.core.errors import DonkeySimError
-from donkeysim.meeting.race_file import load_report
-from donkeysim.meeting.racer import DriverRacer
-from donkeysim.meeting.verify import verify_race
-from donkeysim.race import act
-from donkeysim.race.rule_book import RuleBook
-from donkeysim.race.shelf import list_rule_books, load_rule_book
-from serve.test_race_simulation import Meeting
+from donkeysim.racing.rules import act
+from donkeysim.racing.rules.rule_book import RuleBook
+from donkeysim.racing.rules.shelf import list_rule_books, load_rule_book
+from donkeysim.racing.run.race_file import load_report
+from donkeysim.racing.run.racer import DriverRacer
+from donkeysim.racing.run.verify import verify_race
 from standing import write_track
 
 pytestmark = pytest.mark.soak

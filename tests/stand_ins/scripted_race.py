@@ -9,8 +9,8 @@ import numpy as np
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.image import encode_jpeg
-from donkeysim.race.act import Act, Continue, Pause, Undo
-from donkeysim.watch.race_view import Joining, Mark, RaceView, SectorTime, TimeLine, TowerLine
+from donkeysim.racing.rules.act import Act, Continue, Pause, Undo
+from donkeysim.racing.show.race_view import Joining, Mark, RaceView, SectorTime, TimeLine, TowerLine
 from donkeysim.watch.watchable import CHOSEN, CarRow, View
 from stand_ins.watched_stage import WatchedStage, make_telemetry
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from donkeysim.core.errors import SceneError, SpecError, describe_unknown
 from donkeysim.core.image import encode_jpeg
-from donkeysim.race.act import Act
-from donkeysim.watch.race_view import Joining, RaceView, TimeLine
+from donkeysim.racing.rules.act import Act
+from donkeysim.racing.show.race_view import Joining, RaceView, TimeLine
 from donkeysim.watch.watchable import CHOSEN, CarRow, NoRace, Outline, View
 from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry

@@ -11,8 +11,8 @@ import websockets
 from starlette.testclient import TestClient, WebSocketDenialResponse
 
 from donkeysim.core.image import decode_picture
-from donkeysim.race import act
-from donkeysim.watch.race_view import Joining, RaceView, TimeLine
+from donkeysim.racing.rules import act
+from donkeysim.racing.show.race_view import Joining, RaceView, TimeLine
 from donkeysim.watch.spectator import create_app
 from donkeysim.web import limits
 from donkeysim.web.access import Access

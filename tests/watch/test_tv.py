@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from donkeysim.racing.show.race_view import Mark, RaceView, TowerLine
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.broadcast import LEAST_SHOT, LEAST_STORY, Broadcast
-from donkeysim.watch.race_view import Mark, RaceView, TowerLine
 from donkeysim.watch.tv import TrackCameras, place_cameras
 from donkeysim.world.specs import SceneSpec, WorldSpec
 from donkeysim.world.tracks.terrain.ground import sample_height

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import SceneError
-from donkeysim.race.course import survey_course
+from donkeysim.racing.rules.course import survey_course
 from donkeysim.world.scene import CLASS_LINE
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import load_scene

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import SceneError
-from donkeysim.race.course import survey_course
+from donkeysim.racing.rules.course import survey_course
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import COLLIDER_CYLINDER
 from donkeysim.world.specs import LidarSpec, SceneSpec, WorldSpec

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from donkeysim.cli.drive_beside import DriveBeside
     from donkeysim.cli.private_port import PrivatePort
     from donkeysim.core.clock import Clock
-    from donkeysim.serve.race_offer import RaceOffer
-    from donkeysim.serve.race_simulation import RaceSimulation
+    from donkeysim.racing.host.race_offer import RaceOffer
+    from donkeysim.racing.host.race_simulation import RaceSimulation
     from donkeysim.serve.scene_loader import SceneLoader
     from donkeysim.serve.server import Server
     from donkeysim.serve.simulation import Simulation
@@ -150,7 +150,7 @@ def _make_thread(
     if options.race is None:
         make = functools.partial(_make_simulation, options.simulation, clock)
         return WatchedThread(make, server.deliver, clock, give_up, folders)
-    from donkeysim.serve.race_thread import RaceThread
+    from donkeysim.racing.host.race_thread import RaceThread
 
     loop = asyncio.get_running_loop()
     offer = replace(options.race, end=lambda: loop.call_soon_threadsafe(server.quit))
@@ -179,7 +179,7 @@ def _make_simulation(options: SimulationOptions, read_clock: Clock) -> Simulatio
 def _make_race_simulation(options: SimulationOptions, offer: RaceOffer, read_clock: Clock) -> RaceSimulation:
     """Import the simulator and return the races that run in it; runs on the simulation's thread."""
     loader = _make_loader(options)
-    from donkeysim.serve.race_simulation import RaceSimulation
+    from donkeysim.racing.host.race_simulation import RaceSimulation
 
     return RaceSimulation(options, offer, read_clock, loader)
 
@@ -243,8 +243,8 @@ async def _open_page(
 
 def _say_how_to_join(thread: WatchedThread, host: str, port: int, access: Access) -> None:
     """Let the page say where drivers find the races."""
-    from donkeysim.serve.race_thread import RaceThread
-    from donkeysim.watch.race_view import Joining
+    from donkeysim.racing.host.race_thread import RaceThread
+    from donkeysim.racing.show.race_view import Joining
     from donkeysim.web.address import find_network_address
 
     assert isinstance(thread, RaceThread), "where races are held"

@@ -12,7 +12,7 @@ from donkeysim.core.errors import SpecError
 from donkeysim.core.files import choose_free
 
 if TYPE_CHECKING:
-    from donkeysim.meeting.export.walk import Export
+    from donkeysim.racing.export.walk import Export
 
 BESIDE = ""
 """Instead of a path: beside the race file."""
@@ -37,7 +37,7 @@ def add_export_arguments(parser: argparse.ArgumentParser) -> None:
 
 def export(arguments: argparse.Namespace) -> int:
     """Export a race; exit code 1 if its file does not hold."""
-    from donkeysim.meeting.export.walk import export_race
+    from donkeysim.racing.export.walk import export_race
 
     path = Path(arguments.file).expanduser()
     exports = make_exports(path, arguments)
@@ -66,15 +66,15 @@ def make_exports(path: Path, arguments: argparse.Namespace) -> list[Export]:
     for kind, given in wanted.items():
         file = choose_free(path.with_suffix(f".{kind}") if given == BESIDE else Path(given).expanduser())
         if kind == "mcap":
-            from donkeysim.meeting.export.mcap_file import McapExport
+            from donkeysim.racing.export.mcap_file import McapExport
 
             exports.append(McapExport(file, arguments.camera))
         elif kind == "parquet":
-            from donkeysim.meeting.export.parquet_file import ParquetExport
+            from donkeysim.racing.export.parquet_file import ParquetExport
 
             exports.append(ParquetExport(file))
         else:
-            from donkeysim.meeting.export.report_page import ReportExport
+            from donkeysim.racing.export.report_page import ReportExport
 
             exports.append(ReportExport(file))
     return exports

@@ -20,7 +20,7 @@ from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import ChallengeSpec, RoadSpec, SceneSpec
 
 if TYPE_CHECKING:
-    from donkeysim.serve.race_offer import RaceOffer
+    from donkeysim.racing.host.race_offer import RaceOffer
 
 PHYSICS_RATE = 480
 """As `core.types.PHYSICS_RATE`, which this light module cannot import; a test compares them."""

@@ -11,9 +11,9 @@ from donkeysim.cli.shared_options import add_config_arguments, add_tracks_argume
 from donkeysim.core.errors import SpecError, shorten
 
 if TYPE_CHECKING:
-    from donkeysim.meeting.race_file import RacePlan
-    from donkeysim.meeting.racer import Racer
-    from donkeysim.race.rule_book import RuleBook
+    from donkeysim.racing.rules.rule_book import RuleBook
+    from donkeysim.racing.run.race_file import RacePlan
+    from donkeysim.racing.run.racer import Racer
 
 MAX_LAPS = 10_000
 """More than a day on the shortest track."""
@@ -46,8 +46,8 @@ def make_plan(arguments: argparse.Namespace, names: tuple[str, ...]) -> RacePlan
     Raises:
         SpecError: There is no such rule book, or a number is not possible.
     """
-    from donkeysim.meeting.race_file import SEED_COUNT, RacePlan
-    from donkeysim.race.shelf import load_rule_book
+    from donkeysim.racing.rules.shelf import load_rule_book
+    from donkeysim.racing.run.race_file import SEED_COUNT, RacePlan
 
     if not 0 <= arguments.seed < SEED_COUNT:
         raise SpecError(f"the seed is {shorten(str(arguments.seed))}; it takes 0 to {SEED_COUNT - 1}.")
@@ -96,7 +96,7 @@ def _name_anew(name: str, taken: dict[str, Racer]) -> str:
 def _make_racer(pilot: str, arguments: argparse.Namespace) -> Racer:
     from donkeysim.learn.pilot import load_pilot
     from donkeysim.learn.pilot_names import find_pilot
-    from donkeysim.meeting.racer import DRIVERS, DriverRacer, PilotRacer
+    from donkeysim.racing.run.racer import DRIVERS, DriverRacer, PilotRacer
 
     if pilot in DRIVERS:
         return DriverRacer(pilot)

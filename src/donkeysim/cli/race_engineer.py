@@ -14,8 +14,8 @@ import msgspec
 from donkeysim.core.errors import DonkeySimError, SpecError, describe_unknown
 
 if TYPE_CHECKING:
-    from donkeysim.race.act import Act
-    from donkeysim.watch.race_view import RaceView
+    from donkeysim.racing.rules.act import Act
+    from donkeysim.racing.show.race_view import RaceView
 
 PAGE = "http://localhost:9093"
 """Where the page is unless something else has taken its port."""
@@ -51,7 +51,7 @@ def add_engineer_arguments(parser: argparse.ArgumentParser) -> None:
 
 def engineer(arguments: argparse.Namespace) -> int:
     """Do it, and say how the race stands."""
-    from donkeysim.watch.race_view import RaceView
+    from donkeysim.racing.show.race_view import RaceView
 
     if (arguments.act in _WITHOUT) != (arguments.object is None):
         raise SpecError(f"{arguments.act} takes {'nothing' if arguments.act in _WITHOUT else ACTS[arguments.act]}.")
@@ -71,7 +71,7 @@ def make_act(arguments: argparse.Namespace, view: RaceView) -> Act:
     Raises:
         SpecError: There is no such car, or a number is none.
     """
-    from donkeysim.race import act
+    from donkeysim.racing.rules import act
 
     rows = {line.name: line.row for line in view.tower}
 

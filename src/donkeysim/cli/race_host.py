@@ -15,7 +15,7 @@ from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import SceneSpec
 
 if TYPE_CHECKING:
-    from donkeysim.serve.race_offer import RaceOffer
+    from donkeysim.racing.host.race_offer import RaceOffer
 
 
 def add_host_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,8 +69,8 @@ def make_offer(arguments: argparse.Namespace) -> RaceOffer:
     from donkeysim.cli.console import console
     from donkeysim.cli.race_cars import make_plan, make_racers
     from donkeysim.cli.race_table import show_result
-    from donkeysim.meeting.race_file import Report
-    from donkeysim.serve.race_offer import RaceOffer
+    from donkeysim.racing.host.race_offer import RaceOffer
+    from donkeysim.racing.run.race_file import Report
 
     _check_numbers(arguments)
     house = make_racers(arguments) if arguments.pilot else {}

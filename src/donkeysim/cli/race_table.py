@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from donkeysim.cli.console import console
 
 if TYPE_CHECKING:
-    from donkeysim.meeting.race_file import Report
+    from donkeysim.racing.run.race_file import Report
 
 INCIDENTS_SHOWN = 20
 """On the terminal; all are in the result's file."""
@@ -39,8 +39,8 @@ def show_result(report: Report) -> None:
 
 def show_incidents(report: Report) -> None:
     """Print the first of the incidents that cost something; not those that were taken back."""
-    from donkeysim.race.incident import ENGINEER
-    from donkeysim.race.scoring import find_penalties
+    from donkeysim.racing.rules.incident import ENGINEER
+    from donkeysim.racing.rules.scoring import find_penalties
 
     texts = {line.text.partition(":")[0]: line.text for line in report.journal}
     penalties = report.race.book.penalty

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.types import IntArray
-from donkeysim.race.classification import FINISHED, RACING
+from donkeysim.racing.rules.classification import FINISHED, RACING
+from donkeysim.racing.show.race_view import RaceView, TowerLine
 from donkeysim.render.moment import Moment
 from donkeysim.sim.simulator import Simulator
-from donkeysim.watch.race_view import RaceView, TowerLine
 from donkeysim.watch.tv import TrackCameras, place_cameras
 
 LEAST_SHOT, LEAST_GAIN = 1.5, 0.2

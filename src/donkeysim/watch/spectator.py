@@ -15,7 +15,7 @@ so a slow viewer gets fewer pictures and never a queue of old ones, and a hidden
 `POST /pace_car`           `PaceCarRequest`: let a pace car drive, or take it away
 =========================  =========================================================================
 
-Addresses that only races need are in `watch.race_routes`.
+Addresses that only races need are in `racing.show.race_routes`.
 
 Whoever reaches the page may watch; `StateReply.may_change` says whether the POSTs are for this viewer too.
 """
@@ -36,8 +36,8 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from donkeysim.watch.race_routes import list_race_routes, read_question
-from donkeysim.watch.race_view import Joining, RaceView, TimeLine
+from donkeysim.racing.show.race_routes import list_race_routes, read_question
+from donkeysim.racing.show.race_view import Joining, RaceView, TimeLine
 from donkeysim.watch.watchable import CarRow, View, Watchable
 from donkeysim.web.access import THIS_MACHINE, Access
 from donkeysim.web.files import SCENE_PICTURES

@@ -10,8 +10,8 @@ import numpy as np
 
 from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.core.types import FloatArray
-from donkeysim.race.act import Act
-from donkeysim.watch.race_view import Joining, RaceView, TimeLine
+from donkeysim.racing.rules.act import Act
+from donkeysim.racing.show.race_view import Joining, RaceView, TimeLine
 from donkeysim.world.path_frame import find_normals
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import RoadSpec

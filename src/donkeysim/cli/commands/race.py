@@ -25,7 +25,7 @@ from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.files import choose_free, write_whole
 
 if TYPE_CHECKING:
-    from donkeysim.meeting.race_file import Report
+    from donkeysim.racing.run.race_file import Report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,8 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def race(arguments: argparse.Namespace) -> int:
     """Race once."""
-    from donkeysim.meeting.race_run import PilotRace
-    from donkeysim.meeting.tournament import report_race
+    from donkeysim.racing.run.race_run import PilotRace
+    from donkeysim.racing.run.tournament import report_race
 
     racers = make_racers(arguments)
     plan = make_plan(arguments, tuple(racers))
@@ -101,8 +101,8 @@ def race(arguments: argparse.Namespace) -> int:
 
 def show_rules(arguments: argparse.Namespace) -> int:
     """List the rule books, or explain one."""
-    from donkeysim.race.describe import describe_rules
-    from donkeysim.race.shelf import find_rule_book, list_rule_books, load_rule_book
+    from donkeysim.racing.rules.describe import describe_rules
+    from donkeysim.racing.rules.shelf import find_rule_book, list_rule_books, load_rule_book
 
     if arguments.book is not None:
         book = load_rule_book(arguments.book)
@@ -125,7 +125,7 @@ def show_rules(arguments: argparse.Namespace) -> int:
 
 def verify(arguments: argparse.Namespace) -> int:
     """Verify a race file; exit code 1 if it does not hold."""
-    from donkeysim.meeting.verify import verify_race
+    from donkeysim.racing.run.verify import verify_race
 
     with show_progress("replaying") as report:
         found = verify_race(arguments.file, report)
@@ -142,9 +142,9 @@ def verify(arguments: argparse.Namespace) -> int:
 
 def amend(arguments: argparse.Namespace) -> int:
     """Judge a race again, after it."""
-    from donkeysim.meeting.amend import amend_race
-    from donkeysim.meeting.race_file import load_report
-    from donkeysim.race import act
+    from donkeysim.racing.rules import act
+    from donkeysim.racing.run.amend import amend_race
+    from donkeysim.racing.run.race_file import load_report
 
     names = load_report(Path(arguments.file).expanduser().with_suffix(".json")).race.names
     acts: list[act.Act] = [act.Undo(number) for number in arguments.undo]
@@ -169,8 +169,8 @@ def _find_row(name: str, names: tuple[str, ...]) -> int:
 
 def hold(arguments: argparse.Namespace) -> int:
     """Hold a tournament and show its ranking."""
-    from donkeysim.meeting.tournament import hold_tournament, open_tournament
-    from donkeysim.race.points import list_places
+    from donkeysim.racing.rules.points import list_places
+    from donkeysim.racing.run.tournament import hold_tournament, open_tournament
 
     racers, folder = make_racers(arguments), Path(arguments.out).expanduser()
     plan = make_plan(arguments, tuple(racers))
@@ -199,9 +199,9 @@ def count(arguments: argparse.Namespace) -> int:
     """Show a league's points table."""
     from rich.table import Table
 
-    from donkeysim.meeting.export.league_page import format_league
-    from donkeysim.meeting.league import read_league
-    from donkeysim.race.points import count_points
+    from donkeysim.racing.export.league_page import format_league
+    from donkeysim.racing.rules.points import count_points
+    from donkeysim.racing.run.league import read_league
 
     folder = Path(arguments.folder).expanduser()
     outcomes = read_league(folder, _read_points(arguments.points))

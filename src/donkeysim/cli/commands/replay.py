@@ -107,7 +107,7 @@ def show_replay(path: Path, host: str, port: int) -> Replay | None:
     Raises:
         DonkeySimError: The file cannot be played, or no port is free.
     """
-    from donkeysim.meeting.race_show import RaceShow
+    from donkeysim.racing.show.race_show import RaceShow
     from donkeysim.watch.spectator import create_app
     from donkeysim.web.access import arrange_access
     from donkeysim.web.serving import PageServer, bind_port

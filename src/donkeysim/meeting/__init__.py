@@ -1,1 +1,0 @@
-"""Race meetings in this process: pilots as racers, race files, verification, tournaments and leagues."""

@@ -1,1 +1,0 @@
-"""Rules of races: no pictures, no IO."""

@@ -1,0 +1,172 @@
+"""Charts of a race as SVG: a line for each car over laps or along the track."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from donkeysim.core.chart import Area, Axis, choose_ticks, join_pixels, make_axis, write
+from donkeysim.racing.export.story import CarStory
+from donkeysim.racing.export.words import show_name
+
+AREA = Area(width=772, height=260, left=56, top=14, right=132, bottom=36)
+"""Of a chart; there is room for names at the right."""
+
+LABEL_SPACE = 15.0
+"""Names at the right stand at least so far apart [pixel]."""
+
+Point = tuple[float, float]
+
+
+class Curve(NamedTuple):
+    """A car's line."""
+
+    row: int
+    name: str
+    pieces: Sequence[Sequence[Point]]
+    """Points that are joined; several pieces where the line is broken."""
+    has_dots: bool = True
+
+
+class Side(NamedTuple):
+    """One side of a chart."""
+
+    low: float
+    high: float
+    ticks: Sequence[float]
+    unit: str = ""
+
+
+def draw_chart(title: str, curves: Sequence[Curve], across: Side, up: Side, height: int = 260) -> str:
+    """Return a chart.
+
+    Args:
+        title: For who cannot see it.
+        curves: Of the cars, the first one on top.
+        across: From left to right.
+        up: From the bottom to the top; low above high turns it over.
+        height: Of its area, at least; all names find room [pixel].
+    """
+    area = AREA._replace(height=max(height, round(LABEL_SPACE * len(curves))))
+    x = area.make_across(across.low, across.high)
+    foot = area.top + area.height
+    y = area.make_up(up.low, up.high) if up.low < up.high else make_axis(up.high, up.low, area.top, foot)
+    numbers = [(tick, f"{tick:g}{across.unit}") for tick in across.ticks]
+    parts = [area.open("chart", title), area.draw_axes(x, numbers, y, up.ticks)]
+    parts.extend(_draw_curve(curve, x, y) for curve in reversed(curves))
+    parts.extend(_draw_names(curves, x, y, foot))
+    return "".join([*parts, "</svg>"])
+
+
+def _draw_curve(curve: Curve, x: Axis, y: Axis) -> str:
+    pieces = [[(x.find(across), y.find(up)) for across, up in piece] for piece in curve.pieces if piece]
+    lines = "".join(map(join_pixels, pieces))
+    dots = "".join(
+        f'<circle cx="{across:.1f}" cy="{up:.1f}" r="3.4"/>'
+        for piece in pieces
+        for across, up in piece
+        if curve.has_dots
+    )
+    name = f"<title>{show_name(curve.name)}</title>"
+    return f'<g class="car car-{curve.row}">{name}<path class="curve" d="{lines}"/>{dots}</g>'
+
+
+def _draw_names(curves: Sequence[Curve], x: Axis, y: Axis, lowest: float) -> Iterable[str]:
+    """Yield the names at the ends of the lines, moved apart: where lines end early, else at the right."""
+    ends = [(y.find(curve.pieces[-1][-1][1]), curve.pieces[-1][-1][0], curve) for curve in curves if curve.pieces[-1]]
+    last = max((across for _, across, _ in ends), default=0.0)
+    columns: dict[float, list[tuple[float, float, Curve]]] = {}
+    for end in sorted(ends, key=lambda end: end[0]):
+        columns.setdefault(end[1] if end[1] < 0.96 * last else last, []).append(end)
+    for place, here in columns.items():
+        heights = _move_apart([level for level, _, _ in here], lowest)
+        for height, (level, across, curve) in zip(heights, here, strict=True):
+            begin = x.find(across)
+            column = AREA.left + AREA.width + 12.0 if place == last else begin + 12.0
+            leader = f'<path class="leader" d="M{begin + 5:.1f} {level:.1f}L{column - 4:.1f} {height:.1f}"/>'
+            yield _name_curve(curve, column, height + 4, leader)
+
+
+def _move_apart(levels: Sequence[float], lowest: float) -> list[float]:
+    """Return heights at or near rising levels, so far apart that names can be read, none below the lowest [pixel]."""
+    heights = list(levels)
+    for place in range(1, len(heights)):
+        heights[place] = max(heights[place], heights[place - 1] + LABEL_SPACE)
+    if heights and heights[-1] > lowest:
+        heights[-1] = lowest
+        for place in range(len(heights) - 2, -1, -1):
+            heights[place] = min(heights[place], heights[place + 1] - LABEL_SPACE)
+    return heights
+
+
+def _name_curve(curve: Curve, x: float, y: float, leader: str) -> str:
+    return f'<g class="car car-{curve.row}">{leader}{write("name", x, y, show_name(curve.name, 16))}</g>'
+
+
+# -- what is drawn ----------------------------------------------------------------------------------------------------
+
+
+def draw_lap_chart(cars: Sequence[CarStory]) -> str:
+    """Return who was where after each lap, from the grid on."""
+    count = max(len(car.ends) for car in cars)
+    places = {car.row: [float(car.grid)] for car in cars}
+    for lap in range(count):
+        arrived = sorted((car.ends[lap], car.grid, car.row) for car in cars if len(car.ends) > lap)
+        for place, (_, _, row) in enumerate(arrived, start=1):
+            places[row].append(float(place))
+    curves = [Curve(car.row, car.name, [list(enumerate(places[car.row]))]) for car in cars]
+    up = Side(len(cars) + 0.5, 0.5, [float(place) for place in range(1, len(cars) + 1)])
+    return draw_chart("Places after each lap", curves, _make_lap_axis(count, 0), up, max(120, 26 * len(cars)))
+
+
+def draw_gaps(cars: Sequence[CarStory]) -> str:
+    """Return how far each car was behind the first after each lap, in seconds."""
+    count = max(len(car.ends) for car in cars)
+    first = [min(car.ends[lap] for car in cars if len(car.ends) > lap) for lap in range(count)]
+    gaps = {
+        car.row: [(lap + 1.0, end - ahead) for lap, (end, ahead) in enumerate(zip(car.ends, first, strict=False))]
+        for car in cars
+    }
+    most = max((gap for points in gaps.values() for _, gap in points), default=0.0) or 1.0
+    up = Side(1.04 * most, 0.0, choose_ticks(0.0, most))
+    curves = [Curve(car.row, car.name, [gaps[car.row]]) for car in cars if gaps[car.row]]
+    return draw_chart("Seconds behind the first after each lap", curves, _make_lap_axis(count, 1), up)
+
+
+def draw_lap_times(cars: Sequence[CarStory]) -> str:
+    """Return the time of each lap, in seconds."""
+    times = {car.row: [(lap + 1.0, done.time) for lap, done in enumerate(car.laps)] for car in cars}
+    seconds = [time for points in times.values() for _, time in points]
+    margin = 0.06 * (max(seconds) - min(seconds)) or 1.0
+    low, high = min(seconds) - margin, max(seconds) + margin
+    curves = [Curve(car.row, car.name, [times[car.row]]) for car in cars if times[car.row]]
+    across = _make_lap_axis(max(map(len, times.values())), 1)
+    return draw_chart("Lap times in seconds", curves, across, Side(low, high, choose_ticks(low, high)))
+
+
+def draw_speeds(cars: Sequence[CarStory], length: float) -> str:
+    """Return speed along the track in the best laps."""
+    curves = []
+    for car in cars:
+        if car.best is not None:
+            points = list(zip(car.best.along, car.best.speed, strict=True))
+            curves.append(Curve(car.row, car.name, _break_line(points, 0.3 * length), has_dots=False))
+    fastest = 1.08 * max(up for curve in curves for piece in curve.pieces for _, up in piece)
+    across = Side(0.0, length, choose_ticks(0.0, length, 10), " m")
+    return draw_chart("Speed along the track", curves, across, Side(0.0, fastest, choose_ticks(0.0, fastest)))
+
+
+def _break_line(points: Sequence[Point], leap: float) -> list[list[Point]]:
+    """Return the pieces of a line that is broken where it leaps across."""
+    pieces: list[list[Point]] = [[]]
+    for point in points:
+        if pieces[-1] and abs(point[0] - pieces[-1][-1][0]) > leap:
+            pieces.append([])
+        pieces[-1].append(point)
+    return sorted(pieces)
+
+
+def _make_lap_axis(count: int, first: int) -> Side:
+    """Return the axis of laps; the grid is lap 0."""
+    ticks = [tick for tick in choose_ticks(first, max(count, first + 1), 14) if tick == round(tick)]
+    return Side(first - 0.04 * count, count if count > first else first + 1.0, ticks)

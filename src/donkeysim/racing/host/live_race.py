@@ -1,0 +1,153 @@
+"""A race of clients and house drivers that is under way: cars come and go, their clients hear what happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from donkeysim.core.errors import CapacityError
+from donkeysim.core.types import PHYSICS_STEP
+from donkeysim.racing.host.competitor import Competitor
+from donkeysim.racing.host.race_messages import EVERYBODY, RaceMessages
+from donkeysim.racing.rules import act as acts
+from donkeysim.racing.rules.director import DRIVING
+from donkeysim.racing.rules.judge import find_space
+from donkeysim.racing.run.race_run import RaceRun
+from donkeysim.racing.show.race_view import RaceView
+from donkeysim.racing.show.timing import CarLook, Timing
+from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.participants import SceneCar, make_event
+from donkeysim.serve.picture_budget import limit_camera
+from donkeysim.sim.commands import SetCamera
+from donkeysim.wire.messages import ConfigureCar, Request
+from donkeysim.wire.replies import Reply
+from donkeysim.wire.settings import make_command
+
+ASK_AGAIN = 2.0
+"""A driver may ask to be put back again after this time [s]."""
+
+
+class LiveRace:
+    """Keeps a race and its clients in step.
+
+    Attributes:
+        run: The race; car i of its plan is row i.
+        entries: Competitors by row; house drivers are in no row of it.
+    """
+
+    def __init__(self, run: RaceRun, entries: Mapping[int, Competitor]) -> None:
+        self.run, self.entries = run, dict(entries)
+        self._news = RaceMessages(run.director, run.simulator.scene.start.is_silent)
+        self._timing = Timing()
+        self._asked: dict[int, float] = {}
+        self._left: dict[int, float] = {}
+        self._unequipped = set(self.entries)
+
+    def begin(self) -> Iterator[Output]:
+        """Line up and yield what clients are told of it."""
+        return self._tell(self._news.list_news(self.run.begin(), ()))
+
+    def pass_frame(self, step_count: int) -> Iterator[Output]:
+        """Let a frame of so many physics steps pass and yield what clients are told of it."""
+        decisions, director = self.run.pass_frame(step_count), self.run.director
+        if not director.is_held:
+            self._timing.note(director, self.run.simulator.ledger, self.run.events, step_count * PHYSICS_STEP)
+        return self._tell(self._news.list_news(decisions, self.run.events))
+
+    def draw(self, cars: Iterable[SceneCar], number: int) -> RaceView:
+        """Return how the race stands.
+
+        Args:
+            cars: Of the race, as they are watched.
+            number: Which race of the meeting.
+        """
+        simulator = self.run.simulator
+        looks = {car.row: CarLook(car.car_id, simulator.get_body(car.row).colour) for car in cars}
+        return self._timing.draw(self.run.director, looks, number)
+
+    def obey(self, act: acts.Act) -> Iterator[Output]:
+        """Carry out an act and yield what clients are told of it.
+
+        Raises:
+            SpecError: It is not possible.
+        """
+        return self._tell(self._news.list_news(self.run.obey(act), ()))
+
+    # -- drivers ------------------------------------------------------------------------------------------------------
+
+    def find_row(self, competitor: Competitor) -> int | None:
+        """Return a competitor's row, None if it does not race."""
+        return next((row for row, entry in self.entries.items() if entry is competitor), None)
+
+    def is_on_track(self, row: int) -> bool:
+        """Return whether a car is there."""
+        return bool(self.run.simulator.ledger.present[row])
+
+    def configure(self, row: int, request: Request) -> str:
+        """Set a camera or a lidar of a car, off the track when it comes back; return a note for its client, or ""."""
+        if not self.is_on_track(row):
+            self._unequipped.add(row)
+            return ""
+        command, note = make_command(self.run.simulator, row, request)
+        try:
+            if isinstance(command, SetCamera):
+                command, note = limit_camera(self.run.simulator, command)
+        except CapacityError as error:
+            return f"{request.message_type()}: {error}"
+        if command is not None:
+            self.run.simulator.apply(command)
+        return note
+
+    def ask_back(self, row: int) -> Iterator[Output]:
+        """Let a driver give up the place where the car is; before the race and all too often it is not heard."""
+        now, is_driven = self.run.time, self.run.director.session in DRIVING and self.run.may_drive(row)
+        is_driven &= self.is_on_track(row)
+        if not is_driven or self.run.director.is_held or now - self._asked.get(row, -ASK_AGAIN) < ASK_AGAIN:
+            return iter(())
+        self._asked[row] = now
+        return self.obey(acts.AskBack(row))
+
+    def _equip(self, row: int) -> Iterator[str]:
+        """Give a car all that its client has asked for, and yield notes for it."""
+        simulator = self.run.simulator
+        if simulator.get_camera(row) is None:
+            simulator.apply(SetCamera([row], simulator.car_spec.camera))
+        for wish in self.entries[row].wishes.values():
+            if not isinstance(wish, ConfigureCar) and (note := self.configure(row, wish)):
+                yield note
+
+    def part(self, row: int) -> None:
+        """Take a car whose client has gone off the road; it may come back."""
+        if self.is_on_track(row):
+            self._left[row] = float(self.run.simulator.ledger.along[row])
+            self.run.simulator.retire_car(row)
+
+    def take_back(self, row: int) -> None:
+        """Put a car whose client has come back where it was, unless the director has let it go."""
+        self._unequipped.add(row)
+        director, simulator = self.run.director, self.run.simulator
+        log = director.run.logs.get(row)
+        if row not in self._left or log is None or log.is_off:
+            return
+        along = self._left.pop(row)
+        simulator.recall_car(row)
+        if director.session in DRIVING:
+            simulator.put_on_path(row, find_space(director.course, simulator.ledger, row, along))
+        else:
+            simulator.reset_car(row)
+
+    # -- messages -----------------------------------------------------------------------------------------------------
+
+    def _tell(self, news: Iterator[tuple[int, Reply]]) -> Iterator[Output]:
+        for row, competitor in self.entries.items():
+            if competitor.client is None:  # a line-up brings everybody back
+                self.part(row)
+            elif row in self._unequipped and self.is_on_track(row):
+                self._unequipped.remove(row)
+                for note in self._equip(row):
+                    yield Output(competitor.client.client_id, OutputKind.REFUSAL, note.encode())
+        for told, reply in list(news):
+            rows: Sequence[int] = list(self.entries) if told == EVERYBODY else [told]
+            for row in rows:
+                client = self.entries[row].client if row in self.entries else None
+                if client is not None:
+                    yield make_event(client, reply)

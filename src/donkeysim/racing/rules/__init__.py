@@ -1,0 +1,1 @@
+"""Rules of races: rule books, the director, tournaments and points; reads rows and events, without pictures or IO."""

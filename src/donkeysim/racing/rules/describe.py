@@ -1,0 +1,84 @@
+"""Rule books in words, from what they say and not from what they tell; incidents and decisions of a director."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from donkeysim.racing.rules import decision as decide
+from donkeysim.racing.rules.incident import ENGINEER, INCIDENTS, Incident
+from donkeysim.racing.rules.rule_book import Penalty, RuleBook
+
+
+def describe_rules(book: RuleBook) -> list[str]:
+    """Return what a rule book says, a line for each rule."""
+    race, lines = book.race, []
+    if book.practice:
+        lines.append(f"practice: {book.practice:g} s")
+    if (rules := book.qualifying) is not None:
+        laps = f"{rules.laps} laps, " if rules.laps else ""
+        by = "the best lap counts" if rules.by == "best_lap" else "the time of all laps counts"
+        limit = f"{rules.limit:g} s at most, " if rules.limit else ""
+        lines.append(f"qualifying: {laps}{limit}{'alone, ' if rules.alone else ''}{by}")
+    lines.append(f"start: grid by {book.start.grid}, countdown {book.start.countdown:g} s, {_describe_start(book)}")
+    laps = f"{race.laps} laps" if race.laps else "as many laps as time allows"
+    more = f", {race.warm_up_laps} before and {race.cool_down_laps} after" if race.warm_up_laps else ""
+    limit = f", {race.limit:g} s at most" if race.limit else ""
+    together = "each car alone" if race.alone else f"up to {book.cars} cars together"
+    lines.append(f"race: {laps}{more}{limit}, {together}")
+    orders = {"time": "least time for all laps", "distance": "most laps, then earliest", "best_lap": "best lap"}
+    lines.append(f"order: {orders[race.order]}; clock from {race.clock}; ties: {race.ties}")
+    if race.least_lap:
+        lines.append(f"laps below {race.least_lap:g} s do not count")
+    if race.checkpoint_limit:
+        lines.append(f"{race.checkpoint_limit:g} s to each next checkpoint")
+    if race.reruns:
+        lines.append(f"run again up to {race.reruns} times: {', '.join(race.rerun_when)}")
+    return [*lines, *map(describe_penalty, book.penalty)]
+
+
+def _describe_start(book: RuleBook) -> str:
+    return "cars are held" if book.start.holds else f"false start beyond {book.start.false_start:g} m"
+
+
+def describe_penalty(penalty: Penalty) -> str:
+    """Return what a penalty is for and what it costs."""
+    costs = []
+    if penalty.seconds:
+        costs.append(f"{penalty.seconds:g} s" + (", then twice, three times ... that" if penalty.compounds else ""))
+    if penalty.laps:
+        costs.append(f"laps: {penalty.laps}")
+    if penalty.voids_lap:
+        costs.append("the lap does not count")
+    if penalty.slow_time:
+        costs.append(f"{penalty.slow_time:g} s at {penalty.slow_speed:g} m/s")
+    if penalty.put_back != "no":
+        costs.append(f"put back ({penalty.put_back})")
+    if penalty.out != "no":
+        costs.append(penalty.out + (f" after more than {penalty.out_after}" if penalty.out_after else ""))
+    free = f"; {penalty.free} free" if penalty.free else ""
+    return f"{'; '.join(INCIDENTS[name] for name in penalty.incidents)}: {', '.join(costs) or 'noted'}{free}"
+
+
+def describe_incident(incident: Incident, names: Mapping[int, str]) -> str:
+    """Return an incident in words."""
+    name = names[incident.row]
+    if incident.kind == ENGINEER:
+        cost = "out" if incident.out else f"{incident.seconds:g} s, {incident.laps} laps"
+        text = f"{name}: penalty of the race engineer, {cost}" + (f" ({incident.what})" if incident.what else "")
+    else:
+        about = f" ({incident.what})" if incident.what else ""
+        about = f" ({names.get(incident.other, 'another car')})" if incident.other >= 0 else about
+        text = f"{name} {INCIDENTS[incident.kind]}{about}"
+    return f"no. {incident.number}: {text}" + ("" if incident.counts else "; it does not count")
+
+
+def describe_decision(decision: decide.Decision, names: Mapping[int, str]) -> str:
+    """Return a decision in words."""
+    fields = decision._asdict()
+    rows: Iterable[int] = fields.pop("rows", None) or ([fields["row"]] if fields.get("row", -1) >= 0 else [])
+    fields.pop("row", None)
+    cars = ", ".join(names.get(row, str(row)) for row in rows)
+    rest = ", ".join(f"{value:.2f}" if isinstance(value, float) else str(value) for value in fields.values())
+    words = re.sub(r"\B[A-Z]", lambda match: f" {match[0]}", type(decision).__name__).lower()
+    return " ".join(filter(None, (words, rest, f"({cars})" if cars else "")))

@@ -1,0 +1,1 @@
+"""Races frame by frame: who drives, race files and their verification, tournaments and leagues in folders."""

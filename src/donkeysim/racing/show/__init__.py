@@ -1,0 +1,1 @@
+"""A race as pages show it: timing, every moment kept, and the addresses that only races need."""

@@ -1,0 +1,150 @@
+"""A race file for the watching page: played once, then any moment of it can be shown. Plain action logs, too."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from pathlib import Path
+
+from donkeysim.core.errors import SceneError, SpecError
+from donkeysim.core.types import PHYSICS_STEP
+from donkeysim.racing.rules.director import Director
+from donkeysim.racing.run.verify import Recount
+from donkeysim.racing.show.race_view import RaceView, TimeLine
+from donkeysim.racing.show.reel import Reel
+from donkeysim.racing.show.timing import CarLook, Timing
+from donkeysim.record.replay import Replay
+from donkeysim.watch.watchable import CarRow, NoRace, Outline, View, draw_outline
+from donkeysim.world.specs import RoadSpec
+
+_SHOWN = "this page shows what has been driven"
+
+
+class RaceShow(NoRace):
+    """Implements `Watchable`; `play` runs on a thread of its own, the rest belongs to the event loop.
+
+    Attributes:
+        replay: What came of playing it again.
+    """
+
+    has_pace_car = None
+
+    def __init__(self, path: str | Path) -> None:
+        """Open a file.
+
+        Raises:
+            SpecError: There is no such file, or it is not an action log.
+            SceneError: A track of it does not exist here.
+        """
+        self.replay = Replay(path)
+        self._reel, self._timing = Reel(), Timing()
+        self._outline: Outline | None = None
+        self._stage, self._is_stopped = "getting ready", False
+        self._is_race = False
+
+    # -- on a thread of its own ---------------------------------------------------------------------------------------
+
+    def play(self) -> None:
+        """Play the file to its end, or until it is stopped.
+
+        Raises:
+            SpecError: The file holds a race of a newer version.
+        """
+        simulator, recount = self.replay.simulator, Recount(self.replay)
+        simulator.compile(lambda name, _done, _total: self._tell(f"compiling: {name}"))
+        for step_count in self.replay.play(to_the_end=True, report=self._tell_share):
+            if self._is_stopped:
+                return
+            if self.replay.step_count == 1:
+                self._reel.broadcast.prepare(simulator)
+            recount.judge_frame(step_count)
+            self._note(recount.director, step_count * PHYSICS_STEP)
+        self._reel.finish()
+        self._outline = draw_outline(simulator.scene)
+        self._tell("")
+
+    def stop(self) -> None:
+        """End `play` soon; may be called on any thread."""
+        self._is_stopped = True
+
+    def _note(self, director: Director | None, passed: float) -> None:
+        simulator, view = self.replay.simulator, None
+        rows = {row: row for row in sorted(self.replay.rows)}
+        if director is not None:
+            self._is_race = True
+            looks = {row: CarLook(row, self._find_colour(row)) for row in director.entries}
+            self._timing.note(director, simulator.ledger, simulator.list_events(), passed)
+            view = self._timing.draw(director, looks)
+        self._reel.note(simulator, rows, view, self.replay.time)
+
+    def _find_colour(self, row: int) -> tuple[int, int, int]:
+        return self.replay.simulator.get_body(row).colour
+
+    def _tell(self, stage: str) -> None:
+        self._stage = stage
+
+    def _tell_share(self, done: int, total: int) -> None:
+        self._tell(f"playing the file, {math.floor(100.0 * done / max(total, 1))} %")
+
+    # -- what is watched ----------------------------------------------------------------------------------------------
+
+    @property
+    def scene_name(self) -> str:
+        """Name of the place."""
+        return self.replay.simulator.scene.name
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether the file is still being played."""
+        return bool(self._stage)
+
+    @property
+    def loading_stage(self) -> str:
+        """How far that is."""
+        return self._stage
+
+    def scene_names(self) -> tuple[str, ...]:
+        """Return no scene: there is no menu."""
+        return ()
+
+    def outline(self) -> Outline | None:
+        """Return the ground plan; None while loading."""
+        return self._outline
+
+    def time_line(self) -> TimeLine | None:
+        """Return the whole race; None while loading."""
+        return None if self.is_loading else self._reel.time_line()
+
+    async def show_race(self, at: float | None) -> RaceView | None:
+        """Return the race at a moment; see `Watchable`."""
+        return None if self.is_loading else self._reel.find_view(at)
+
+    async def list_cars(self, at: float | None = None) -> list[CarRow]:
+        """Return the cars at a moment; see `Watchable`."""
+        return [] if self.is_loading else self._reel.list_cars(at)
+
+    async def take_picture(self, view: View, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
+        """Return a view of a car as JPEG; see `Watchable`."""
+        return await asyncio.to_thread(self._reel.take_picture, view, car_id, width, height, at)
+
+    # -- what cannot be done ------------------------------------------------------------------------------------------
+
+    async def load_scene(self, name: str) -> None:
+        """Refuse; see `Watchable`."""
+        raise SceneError(f"{name!r} cannot be loaded here; {_SHOWN}.")
+
+    async def exit_scene(self) -> None:
+        """Refuse; see `Watchable`."""
+        raise SceneError(f"there is no menu here; {_SHOWN}.")
+
+    async def make_road(self, road: RoadSpec) -> None:
+        """Refuse; see `Watchable`."""
+        raise SceneError(f"the road of seed {road.seed} cannot be made here; {_SHOWN}.")
+
+    async def set_pace_car(self, is_wanted: bool) -> None:
+        """Refuse; see `Watchable`."""
+        raise SceneError(f"the pace car stays {'away' if is_wanted else 'where it is'}; {_SHOWN}.")
+
+    async def reset_car(self, car_id: int) -> None:
+        """Refuse; see `Watchable`."""
+        raise SpecError(f"car {car_id} cannot be put back; {_SHOWN}.")

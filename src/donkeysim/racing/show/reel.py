@@ -1,0 +1,253 @@
+"""All moments of a race, kept while it is driven: any of them, and what lies between two, can be shown again.
+
+One thread steps the simulator and notes each frame; pictures are drawn on the threads that ask.
+"""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from bisect import bisect_right
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from donkeysim.core.errors import SceneError
+from donkeysim.core.rotation import find_yaws
+from donkeysim.core.types import Float32Array, IntArray
+from donkeysim.racing.show.kept_moments import PropTracks, pack_cars, share_tables, unpack_poses
+from donkeysim.racing.show.race_view import RaceView, TimeLine
+from donkeysim.render.moment import Moment, blend_moments
+from donkeysim.render.tables import PictureTables
+from donkeysim.sim.simulator import Simulator
+from donkeysim.watch.broadcast import Broadcast, Cuts
+from donkeysim.watch.studio import RATE, Still, Studio, draw_shot, find_shot
+from donkeysim.watch.watchable import CarRow
+from donkeysim.world.specs import BodySpec
+
+VIEW_SECONDS = 0.2
+"""Between two kept views of the race [s]; its clock goes on in between."""
+
+MOST_FRAMES, MOST_BYTES = 2 * 3600 * 20, 600_000_000
+"""Two hours at 20 a second, less of very many cars; of a longer time line the first tenth is forgotten."""
+
+
+class _Epoch(NamedTuple):
+    """What does not change from moment to moment, and from which frame on it is so."""
+
+    first: int
+    still: Still
+    tables: PictureTables
+    bodies: Mapping[int, BodySpec]
+    props: PropTracks
+
+
+class _Frame(NamedTuple):
+    """What does: see `kept_moments.pack_cars`, and `Cuts`."""
+
+    at: float
+    cars: Float32Array
+    camera: IntArray
+    chosen: int
+
+
+class Reel:
+    """Keeps a race; `begin` and `note` belong to the thread that steps, the rest to any.
+
+    Attributes:
+        broadcast: Chooses cars and cameras.
+    """
+
+    def __init__(self) -> None:
+        self.broadcast = Broadcast()
+        self._studio = Studio()
+        self._lock = threading.Lock()
+        self.begin()
+
+    # -- on the thread that steps -------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Forget what was before: another race begins, at 0 s."""
+        with self._lock:
+            self._ats: list[float] = []
+            self._frames: list[_Frame] = []
+            self._forgotten = 0
+            self._epochs: list[_Epoch] = []
+            self._views: list[tuple[float, bytes]] = []
+            self._latest: RaceView | None = None
+            self._ids: dict[int, int] = {}
+            self._is_live = True
+
+    def finish(self) -> None:
+        """Nothing more comes."""
+        self._is_live = False
+
+    def note(
+        self, simulator: Simulator, rows: Mapping[int, int], view: RaceView | None, at: float | None = None
+    ) -> None:
+        """Keep a moment.
+
+        Args:
+            simulator: Of which it is one.
+            rows: The cars, by the ids under which they are watched; nobody may change them.
+            view: The race; None: there is none.
+            at: On the time line [s]; None: what the view says.
+        """
+        at = view.at if view is not None else at
+        assert at is not None, "the one or the other says it"
+        if self._ats and at <= self._ats[-1]:  # time is held
+            self._latest = self._name_chosen(view)
+            return
+        cuts = self.broadcast.note(simulator, rows, view, at)
+        self._ids = {row: car_id for car_id, row in rows.items()}
+        view = self._name_chosen(view)
+        moment = simulator.keep_moment()
+        with self._lock:
+            number = self._forgotten + len(self._frames)
+            self._note_epoch(number, simulator, rows, moment)
+            self._frames.append(_Frame(at, pack_cars(moment.poses), cuts.camera, cuts.chosen))
+            self._ats.append(at)
+            self._latest = view
+            self._keep_view(view, at)
+            count = len(self._frames)
+            if count > MOST_FRAMES or count * self._frames[-1].cars.nbytes > MOST_BYTES:
+                self._forget(count // 10 + 1)
+
+    @property
+    def on_air(self) -> int:
+        """The car that the director of pictures shows now; -1: none."""
+        return self._ids.get(self.broadcast.cuts.chosen, -1)
+
+    def _name_chosen(self, view: RaceView | None) -> RaceView | None:
+        return None if view is None else msgspec.structs.replace(view, on_air=self.on_air)
+
+    def _note_epoch(self, number: int, simulator: Simulator, rows: Mapping[int, int], moment: Moment) -> None:
+        cameras = {row: simulator.get_camera(row) for row in rows.values()}
+        last = self._epochs[-1] if self._epochs else None
+        if last is not None and last.still.renderer is simulator.renderer:
+            tables, props = share_tables(last.tables, moment.tables), last.props
+            props.append(number, moment.poses)
+            if (
+                tables is last.tables
+                and rows == last.still.rows
+                and cameras == last.still.cameras
+                and self.broadcast.cameras is last.still.beside
+            ):
+                return
+        else:
+            tables, props = moment.tables, PropTracks(moment.poses)
+        still = Still(
+            moment=Moment(tables, moment.poses),
+            renderer=simulator.renderer,
+            scene=simulator.scene,
+            cars_per_world=simulator.spec.cars_per_world,
+            rows=dict(rows),
+            cameras=cameras,
+            cuts=self.broadcast.cuts,
+            beside=self.broadcast.cameras,
+        )
+        bodies = {row: simulator.get_body(row) for row in rows.values()}
+        self._epochs.append(_Epoch(number, still, tables, bodies, props))
+
+    def _keep_view(self, view: RaceView | None, at: float) -> None:
+        """Keep a view now and then, without its marks: they are those of the latest."""
+        if view is None or (self._views and at - self._views[-1][0] < VIEW_SECONDS - 1e-9):
+            return
+        small = msgspec.structs.replace(view, marks=())
+        self._views.append((at, zlib.compress(msgspec.msgpack.encode(small), 1)))
+
+    def _forget(self, count: int) -> None:
+        del self._frames[:count], self._ats[:count]
+        self._forgotten += count
+        del self._views[: max(0, bisect_right(self._views, self._ats[0], key=lambda kept: kept[0]) - 1)]
+
+    # -- on any thread ------------------------------------------------------------------------------------------------
+
+    def time_line(self) -> TimeLine | None:
+        """Return what can be shown; None: nothing yet."""
+        with self._lock:
+            return TimeLine(self._ats[0], self._ats[-1], self._is_live) if self._ats else None
+
+    def find_view(self, at: float | None) -> RaceView | None:
+        """Return the race at a moment [s], None: now; its marks are all that are known now, also later ones."""
+        with self._lock:
+            latest = self._latest
+            if latest is None or at is None or not self._views or at >= self._ats[-1]:
+                return latest
+            kept = self._views[max(0, bisect_right(self._views, at, key=lambda kept: kept[0]) - 1)][1]
+        view = msgspec.msgpack.decode(zlib.decompress(kept), type=RaceView)
+        passed = max(0.0, at - view.at)
+        clock = None if view.clock is None or view.is_over else view.clock + passed
+        return msgspec.structs.replace(
+            view, at=view.at + passed, clock=view.clock if view.is_over else clock, marks=latest.marks
+        )
+
+    def list_cars(self, at: float | None = None) -> list[CarRow]:
+        """Return the cars on the track at a moment [s], None: the last one."""
+        frames = self._find(at)
+        if frames is None:
+            return []
+        epoch, before, after, share = frames
+        poses = blend_moments(before.moment, after.moment, share).poses
+        yaw = find_yaws(poses.orientation)
+        return [
+            CarRow(
+                car_id=car_id,
+                name=epoch.bodies[row].name,
+                style=epoch.bodies[row].style,
+                colour=epoch.bodies[row].colour,
+                is_pace_car=False,
+                telemetry=None,
+                pose=(float(poses.position[row, 0]), float(poses.position[row, 1]), float(yaw[row])),
+            )
+            for car_id, row in after.rows.items()
+            if poses.present[row]
+        ]
+
+    def take_picture(self, kind: str, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
+        """Return a view of a car as JPEG.
+
+        Args:
+            kind: See `studio.draw_shot`.
+            car_id: Of `note`, or `CHOSEN`; not used for "place".
+            width: Columns [pixel].
+            height: Rows [pixel].
+            at: At which moment, the nearest that there is [s]; None: the last one.
+
+        Raises:
+            SceneError: There is no such car then.
+        """
+        line = self.time_line()
+        if line is None:
+            raise SceneError("nothing of the race is kept yet; ask again in a moment.")
+        slot = round(min(max(line.end if at is None else at, line.begin), line.end) * RATE)
+        frames = self._find(slot / RATE)
+        assert frames is not None, "something is kept"
+        _, before, after, share = frames
+        shot = find_shot(after, kind, car_id, width, height)
+        key = id(after.renderer), slot, shot
+        return self._studio.take(key, lambda room: draw_shot(before, after, share, shot, slot / RATE, room))
+
+    def _find(self, at: float | None) -> tuple[_Epoch, Still, Still, float] | None:
+        """Return the moments around one, what they are of, and the share of the way between them."""
+        with self._lock:
+            if not self._frames:
+                return None
+            index = len(self._ats) - 1 if at is None else min(bisect_right(self._ats, at), len(self._ats) - 1)
+            after, before = self._frames[index], self._frames[max(0, index - 1)]
+            number = self._forgotten + index
+            epochs = self._epochs
+            epoch = epochs[max(0, bisect_right(epochs, number, key=lambda epoch: epoch.first) - 1)]
+            props = epoch.props.find(number), epoch.props.find(max(number - 1, 0))
+        later = _make_still(epoch, after, props[0])
+        if len(before.cars) != len(after.cars) or after is before:
+            return epoch, later, later, 1.0
+        passed = 1.0 if at is None else (at - before.at) / (after.at - before.at)
+        return epoch, _make_still(epoch, before, props[1]), later, min(max(passed, 0.0), 1.0)
+
+
+def _make_still(epoch: _Epoch, frame: _Frame, props: np.ndarray) -> Still:
+    moment = Moment(epoch.tables, unpack_poses(frame.cars, props))
+    return epoch.still._replace(moment=moment, cuts=Cuts(frame.camera, frame.chosen))
