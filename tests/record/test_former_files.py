@@ -42,9 +42,9 @@ def test_a_log_replays_in_the_places_that_it_knew():
     assert moves == ["harbour_town", "canyon_road", "generated_road_2020", "pallet_hall"]
     replay = play(FORMER / "drive.dlog")
     assert (replay.broken, replay.simulator.scene.name) == ("", "pallet_hall")
-    assert not any(part.startswith("track") for part in replay.differences)
     assert replay.simulator.ledger.position[0] == pytest.approx(LAST_POSITION, abs=0.02)
     if not any(part.startswith(ELSEWHERE) for part in replay.differences):
+        assert not any(part.startswith("track") for part in replay.differences)
         assert replay.deviation is None
 
 
