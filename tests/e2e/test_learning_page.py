@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from donkeysim.rl.page import LivePage, Outcome
+from donkeysim.rl.page import LivePage, TrainingSummary
 from donkeysim.web.serving import bind_port
 from stand_ins.told_learning import make_check, make_update
 from stand_ins.watched_stage import WatchedStage
@@ -59,7 +59,7 @@ def test_learning_is_watched_to_its_end(browser_page):
     learning(make_update(30, checks=[make_check()]))
     expect(browser_page.locator("#checks .badge")).to_have_text("passed")
     browser_page.locator("#language").select_option("zh")
-    learning.finish(Outcome("learnt", pilot="/home/me/pilot.onnx", drive="python manage.py drive"))
+    learning.finish(TrainingSummary("learnt", pilot="/home/me/pilot.onnx", drive="python manage.py drive"))
     learning.close()
     expect(browser_page.locator("#outcome-title")).to_have_text("用时 1:00 学会")
     assert browser_page.locator("#outcome code").all_inner_texts() == ["/home/me/pilot.onnx", "python manage.py drive"]

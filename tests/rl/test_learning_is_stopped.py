@@ -15,10 +15,10 @@ from donkeysim.rl import export, session
 from donkeysim.rl.actor_file import read_actor
 from donkeysim.rl.check import Checker
 from donkeysim.rl.progress import Check
-from donkeysim.rl.session import Limit, Session
-from donkeysim.rl.task import Task
+from donkeysim.rl.session import Limit, TrainingSession
+from donkeysim.rl.task import TrainingTask
 
-TASK = Task(car_count=8, laps=1)
+TASK = TrainingTask(car_count=8, laps=1)
 
 POOR = Check("generated_track", 0.2, 1, 1, 5, 0.5, 1.0, 0.05)
 
@@ -35,7 +35,7 @@ def quick(monkeypatch):
 
 
 def learn(folder, is_resumed=False, watches=(), steps=1):
-    return Session(TASK, folder, Limit(600.0, steps), time.perf_counter(), is_resumed).run(watches)
+    return TrainingSession(TASK, folder, Limit(600.0, steps), time.perf_counter(), is_resumed).run(watches)
 
 
 def interrupt_the_first(monkeypatch, module, name, interrupt):

@@ -15,16 +15,16 @@ from donkeysim.learn.pilot import load_pilot
 from donkeysim.learn.shares import Shares
 from donkeysim.rl import dagger, ppo
 from donkeysim.rl.actor_file import read_actor
-from donkeysim.rl.cars import Cars
+from donkeysim.rl.cars import TrainingCars
 from donkeysim.rl.check import Checker
 from donkeysim.rl.checkpoint import CHECKPOINT_NAME, read_checkpoint, write_checkpoint
-from donkeysim.rl.course import THROTTLE_RANGE, Course, end_near_edge, make_even
+from donkeysim.rl.course import THROTTLE_RANGE, TrainingSetup, end_near_edge, make_even
 from donkeysim.rl.export import save_pilot
 from donkeysim.rl.progress import Check
-from donkeysim.rl.school import InTurn, make_actor, make_learner
+from donkeysim.rl.school import SequentialTrainer, make_actor, make_learner
 from donkeysim.rl.session import Limit
-from donkeysim.rl.sight import Sight
-from donkeysim.rl.task import Task, list_roads, read_task, write_task
+from donkeysim.rl.sight import ObservationSpec
+from donkeysim.rl.task import TrainingTask, list_roads, read_task, write_task
 from donkeysim.rl.teachers import PathTeacher, PilotTeacher
 from donkeysim.world.specs import CameraSpec, SceneSpec
 from donkeysim.world.tracks.catalogue import share_scene
@@ -33,7 +33,7 @@ CAR_COUNT = 8
 
 REWARD = Path(__file__).parents[2] / "examples" / "deepracer" / "fast_on_the_road.py"
 
-SHORT = replace(ppo.Settings(), rollout=4, batch_size=16)
+SHORT = replace(ppo.PpoSettings(), rollout=4, batch_size=16)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def course():
     """generated_track with a few cars."""
     specs = (SceneSpec("generated_track"),)
     scenes = [share_scene(spec) for spec in specs]
-    yield Course(specs, car_count=CAR_COUNT).plan(scenes)
+    yield TrainingSetup(specs, car_count=CAR_COUNT).plan(scenes)
     del scenes
 
 
@@ -78,7 +78,7 @@ def test_a_reward_of_ones_own_comes_at_the_scale_that_learning_expects(course):
 
 @pytest.mark.parametrize("has_colour", [False, True])
 def test_the_band_drawn_and_the_band_cut_from_a_picture_look_alike(course, has_colour):
-    sight = Sight(has_colour=has_colour)
+    sight = ObservationSpec(has_colour=has_colour)
     seeing = replace(course, sight=sight, car_count=4).open_lessons(("camera" if has_colour else "grey", "camera_b"))
     seen, _ = seeing.reset(seed=3)
     drawn = sight.read_band(seen["camera" if has_colour else "grey"]).float()
@@ -91,7 +91,7 @@ def test_the_band_drawn_and_the_band_cut_from_a_picture_look_alike(course, has_c
 
 def test_a_band_that_pixels_do_not_fill_is_refused():
     with pytest.raises(SpecError, match="multiples of the pooling"):
-        Sight(crop_top=41)
+        ObservationSpec(crop_top=41)
 
 
 # -- the pilot that comes of it ---------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def test_a_band_that_pixels_do_not_fill_is_refused():
 
 @pytest.mark.parametrize("ending", [".h5", ".onnx"])
 def test_a_pilot_drives_as_its_policy_does(tmp_path, ending):
-    sight = Sight(has_colour=ending == ".h5")
+    sight = ObservationSpec(has_colour=ending == ".h5")
     actor = make_actor_that_steers(sight)
     save_pilot(actor, tmp_path / "pilot", ["generated_track"])
     pilot = load_pilot(tmp_path / f"pilot{ending}")
@@ -118,7 +118,7 @@ def test_a_pilot_drives_as_its_policy_does(tmp_path, ending):
 
 
 def test_a_policy_is_read_back_from_its_pilot(tmp_path):
-    actor = make_actor_that_steers(Sight(has_colour=True))
+    actor = make_actor_that_steers(ObservationSpec(has_colour=True))
     save_pilot(actor, tmp_path / "pilot", ["warren"])
     again = read_actor(tmp_path / "pilot.h5")
     assert again.sight == actor.sight
@@ -140,10 +140,10 @@ def test_a_pilot_of_another_network_holds_no_policy(tmp_path):
 
 def learn(course, lessons, seed, updates=2):
     """Weights after some updates."""
-    actor = make_actor(Task(seed=seed, car_count=CAR_COUNT), course)
+    actor = make_actor(TrainingTask(seed=seed, car_count=CAR_COUNT), course)
     shares = Shares(seed)
     with shares.opened():
-        learner = ppo.Learner(Cars(lessons, seed), actor, SHORT, shares)
+        learner = ppo.PpoTrainer(TrainingCars(lessons, seed), actor, SHORT, shares)
         for _ in range(updates):
             learner.advance()
     return torch.cat([weight.detach().flatten() for weight in actor.parameters()])
@@ -159,10 +159,10 @@ def test_what_was_learned_goes_on_from_a_checkpoint(course, lessons, tmp_path, m
     monkeypatch.setattr(ppo.Actor, "SHIFT", 0)
     shares = Shares(0)
     with shares.opened():
-        learner = ppo.Learner(Cars(lessons, 0), make_actor(Task(), course), SHORT, shares)
+        learner = ppo.PpoTrainer(TrainingCars(lessons, 0), make_actor(TrainingTask(), course), SHORT, shares)
         learner.advance()
         write_checkpoint(tmp_path, {"learner": learner.describe()})
-        other = ppo.Learner(Cars(lessons, 0), make_actor(Task(seed=5), course), SHORT, shares)
+        other = ppo.PpoTrainer(TrainingCars(lessons, 0), make_actor(TrainingTask(seed=5), course), SHORT, shares)
         other.restore(read_checkpoint(tmp_path)["learner"])
         for one in (learner, other):
             one.begin(9)
@@ -176,7 +176,7 @@ def test_while_only_the_critic_learns_the_policy_stays(course, lessons):
     actor = make_actor_that_steers(course.sight)
     before, shares = [weight.clone() for weight in actor.parameters()], Shares(0)
     with shares.opened():
-        learner = ppo.Learner(Cars(lessons, 0), actor, replace(SHORT, critic_first=1), shares)
+        learner = ppo.PpoTrainer(TrainingCars(lessons, 0), actor, replace(SHORT, critic_first=1), shares)
         critic = [weight.clone() for weight in learner.critic.parameters()]
         learner.advance()
         assert all(map(torch.equal, before, actor.parameters()))
@@ -186,7 +186,9 @@ def test_while_only_the_critic_learns_the_policy_stays(course, lessons):
 
 
 def test_advantages_end_where_episodes_do(course, lessons):
-    learner = ppo.Learner(Cars(lessons, 0), make_actor(Task(), course), replace(SHORT, rollout=3), Shares(0))
+    learner = ppo.PpoTrainer(
+        TrainingCars(lessons, 0), make_actor(TrainingTask(), course), replace(SHORT, rollout=3), Shares(0)
+    )
     stretch = learner._make_stretch()
     with torch.no_grad():
         learner.critic[-1].weight.zero_()
@@ -201,11 +203,13 @@ def test_advantages_end_where_episodes_do(course, lessons):
 
 
 def test_a_student_comes_nearer_to_its_teacher(course, lessons):
-    settings = replace(dagger.Settings(), rollout=8, batches=20, batch_size=64)
+    settings = replace(dagger.DaggerSettings(), rollout=8, batches=20, batch_size=64)
     shares = Shares(0)
     with shares.opened():
         teacher = PathTeacher(course, lessons.fleet.simulator)
-        student = dagger.Student(Cars(lessons, 0), make_actor(Task(), course), teacher, settings, shares)
+        student = dagger.DaggerTrainer(
+            TrainingCars(lessons, 0), make_actor(TrainingTask(), course), teacher, settings, shares
+        )
         errors = []
         for _ in range(4):
             student.advance()
@@ -216,7 +220,7 @@ def test_a_student_comes_nearer_to_its_teacher(course, lessons):
 def test_a_pilot_advises_what_it_would_do(course, lessons, tmp_path):
     actor = make_actor_that_steers(course.sight)
     save_pilot(actor, tmp_path / "pilot", ["generated_track"])
-    teacher, cars = PilotTeacher(tmp_path / "pilot.onnx", CAR_COUNT), Cars(lessons, 0)
+    teacher, cars = PilotTeacher(tmp_path / "pilot.onnx", CAR_COUNT), TrainingCars(lessons, 0)
     picture = np.ascontiguousarray(cars.seen["camera_b"])
     with torch.no_grad():
         meant = actor(course.sight.cut_band(picture), torch.zeros(CAR_COUNT, 2))
@@ -234,7 +238,7 @@ class Countdown:
 
 
 def test_the_second_learns_when_the_first_is_good_enough():
-    pair = InTurn(Countdown(False), Countdown(True), lambda first: first.steps >= 2)
+    pair = SequentialTrainer(Countdown(False), Countdown(True), lambda first: first.steps >= 2)
     turns = []
     for _ in range(4):
         pair.advance()
@@ -245,7 +249,7 @@ def test_the_second_learns_when_the_first_is_good_enough():
 
 @pytest.mark.parametrize("teacher", ["", "expert", "learned"])
 def test_every_way_to_learn_comes_to_a_policy(course, teacher):
-    task = Task(teacher=teacher, car_count=CAR_COUNT)
+    task = TrainingTask(teacher=teacher, car_count=CAR_COUNT)
     actor, shares = make_actor(task, course), Shares(0)
     before = [weight.clone() for weight in actor.parameters()]
     with shares.opened():
@@ -301,7 +305,7 @@ def test_the_time_left_goes_by_whichever_limit_comes_first(limit, steps, end):
 
 
 def test_a_task_is_kept_in_its_folder(tmp_path):
-    task = Task(tracks=("warren", "flat"), roads=3, teacher="expert", seed=4, laps=2, has_colour=True)
+    task = TrainingTask(tracks=("warren", "flat"), roads=3, teacher="expert", seed=4, laps=2, has_colour=True)
     write_task(task, tmp_path)
     assert read_task(tmp_path) == task
     kept = json.loads((tmp_path / "task.json").read_bytes())
@@ -321,7 +325,7 @@ def test_a_task_is_kept_in_its_folder(tmp_path):
 )
 def test_a_task_that_is_not_possible_is_refused(wrong, message):
     with pytest.raises(SpecError, match=message):
-        Task(**wrong)
+        TrainingTask(**wrong)
 
 
 def test_random_roads_differ_and_take_turns_in_style():
@@ -358,6 +362,6 @@ def test_a_checkpoint_holds_what_it_was_given(tmp_path):
 
 
 def test_the_whole_picture_stays_as_the_car_sees_it():
-    camera = Sight().make_camera(CameraSpec())
+    camera = ObservationSpec().make_camera(CameraSpec())
     assert (camera.width, camera.height, camera.crop_top, camera.grey) == (80, 60, 20, True)
     assert camera.fov == CameraSpec().fov

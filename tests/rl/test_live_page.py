@@ -12,7 +12,7 @@ from websockets.sync.client import connect
 
 from donkeysim.rl import page as page_module
 from donkeysim.rl.curve import CurveTracer
-from donkeysim.rl.page import LearningPage, LivePage, NewsRequest, Outcome, Story, open_page
+from donkeysim.rl.page import LearningPage, LivePage, NewsRequest, Story, TrainingSummary, open_page
 from donkeysim.web.serving import bind_port
 from stand_ins.told_learning import make_check, make_update
 from stand_ins.watched_stage import WatchedStage
@@ -131,11 +131,11 @@ def test_the_end_is_told_before_the_connection_is_closed(page, caplog):
         socket.send(json.dumps({"learning": "", "number": -1}))
         news = json.loads(socket.recv(PATIENCE))
         socket.send(json.dumps({"learning": news["learning"], "number": news["number"]}))
-        page.finish(Outcome("learnt", pilot="out/pilot.onnx"))
+        page.finish(TrainingSummary("learnt", pilot="out/pilot.onnx"))
         news = json.loads(socket.recv(PATIENCE))
         assert (news["outcome"]["ending"], news["outcome"]["report"], news["curve"]) == ("learnt", "", [])
         socket.send(json.dumps({"learning": news["learning"], "number": news["number"]}))
-        page.finish(Outcome("learnt", pilot="out/pilot.onnx", report="out/report.html"))
+        page.finish(TrainingSummary("learnt", pilot="out/pilot.onnx", report="out/report.html"))
         page.close()
         assert json.loads(socket.recv(PATIENCE))["outcome"]["report"] == "out/report.html"
         with pytest.raises(ConnectionClosed):
@@ -148,7 +148,7 @@ def test_a_page_that_is_slow_to_ask_is_told_the_end_too(page):
     with connect(f"ws{page.url.removeprefix('http')}/news", origin=page.url, proxy=None) as socket:
         socket.send(json.dumps({"learning": "", "number": -1}))
         news = json.loads(socket.recv(PATIENCE))
-        page.finish(Outcome("learnt"))
+        page.finish(TrainingSummary("learnt"))
         closing = threading.Thread(target=page.close)
         closing.start()
         closing.join(0.7)  # what a page needs to draw, and more than a server needs to end

@@ -14,13 +14,13 @@ from donkeysim.learn.pilot import load_pilot
 from donkeysim.learn.shares import Shares
 from donkeysim.rl import dagger, ppo
 from donkeysim.rl.actor_file import read_actor
-from donkeysim.rl.cars import Cars
+from donkeysim.rl.cars import TrainingCars
 from donkeysim.rl.check import VARIED_CARS, Checker
-from donkeysim.rl.course import THROTTLE_RANGE, Course
+from donkeysim.rl.course import THROTTLE_RANGE, TrainingSetup
 from donkeysim.rl.export import describe_actor, save_pilot
 from donkeysim.rl.school import make_actor, make_learner
-from donkeysim.rl.sight import FRAME_SKIP, Sight
-from donkeysim.rl.task import Task
+from donkeysim.rl.sight import FRAME_SKIP, ObservationSpec
+from donkeysim.rl.task import TrainingTask
 from donkeysim.rl.teachers import PathTeacher, PilotTeacher
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import SceneSpec
@@ -29,7 +29,7 @@ from stand_ins.untrained_models import DefaultConfig
 
 CAR_COUNT = 8
 
-SIGHTS = [Sight(pictures=2), Sight(has_colour=True, pictures=3)]
+SIGHTS = [ObservationSpec(pictures=2), ObservationSpec(has_colour=True, pictures=3)]
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def course():
     """generated_track with a few cars that see two pictures."""
     specs = (SceneSpec("generated_track"),)
     scenes = [share_scene(spec) for spec in specs]
-    yield Course(specs, car_count=CAR_COUNT, sight=Sight(pictures=2)).plan(scenes)
+    yield TrainingSetup(specs, car_count=CAR_COUNT, sight=ObservationSpec(pictures=2)).plan(scenes)
     del scenes
 
 
@@ -75,11 +75,11 @@ def decide(actor, pictures):
 @pytest.mark.parametrize("count", [0, 5])
 def test_no_picture_and_too_many_are_refused(count):
     with pytest.raises(SpecError, match="1 to 4"):
-        Task(pictures=count).make_course()
+        TrainingTask(pictures=count).make_course()
 
 
 def test_bands_drawn_while_learning_and_cut_on_the_road_look_alike(course, lessons):
-    sight, cars = course.sight, Cars(lessons, 3)
+    sight, cars = course.sight, TrainingCars(lessons, 3)
     for _ in range(6):
         cars.step(torch.tensor([[0.0, 1.0]]).expand(CAR_COUNT, 2))
     old, new = np.split(cars.seen["camera_b"], 2, axis=-1)
@@ -134,9 +134,9 @@ def test_a_check_shows_the_pictures_that_it_will_see_on_the_road(course):
 
 
 def test_who_sees_its_speed_is_told_to_brake(course, lessons):
-    blind = replace(course, sight=Sight())
+    blind = replace(course, sight=ObservationSpec())
     teachers = [PathTeacher(each, lessons.fleet.simulator) for each in (blind, course)]
-    cars, least = Cars(lessons, 0), np.ones(2)
+    cars, least = TrainingCars(lessons, 0), np.ones(2)
     for _ in range(40):
         least = np.minimum(least, [float(teacher.advise(cars)[:, 1].min()) for teacher in teachers])
         cars.step(torch.tensor([[0.0, 1.0]]).expand(CAR_COUNT, 2))
@@ -145,12 +145,12 @@ def test_who_sees_its_speed_is_told_to_brake(course, lessons):
 
 
 def test_pushed_cars_are_not_judged_and_the_student_learns_its_speed(course, lessons):
-    few = replace(dagger.Settings(), rollout=12, batches=20, batch_size=32, capacity=100)
+    few = replace(dagger.DaggerSettings(), rollout=12, batches=20, batch_size=32, capacity=100)
     settings = replace(few, push=(0.1, 0.6), speed_weight=1.0)
     actor, shares, wrong = ppo.Actor(course.sight), Shares(0), []
     with shares.opened():
         teacher = PathTeacher(course, lessons.fleet.simulator)
-        student = dagger.Student(Cars(lessons, 0), actor, teacher, settings, shares)
+        student = dagger.DaggerTrainer(TrainingCars(lessons, 0), actor, teacher, settings, shares)
         student.drive()
         for _ in range(6):
             student.improve()
@@ -164,9 +164,9 @@ def test_pushed_cars_are_not_judged_and_the_student_learns_its_speed(course, les
 
 
 def test_a_pilot_advises_of_the_newest_picture(lessons, tmp_path):
-    blind = ppo.Actor(Sight())
+    blind = ppo.Actor(ObservationSpec())
     save_pilot(blind, tmp_path / "pilot", ["generated_track"])
-    teacher, cars = PilotTeacher(tmp_path / "pilot.onnx", CAR_COUNT), Cars(lessons, 0)
+    teacher, cars = PilotTeacher(tmp_path / "pilot.onnx", CAR_COUNT), TrainingCars(lessons, 0)
     newest = np.ascontiguousarray(cars.seen["camera_b"][..., -3:])
     with torch.no_grad():
         meant = blind(blind.sight.cut_band(newest), torch.zeros(CAR_COUNT, 2))
@@ -191,7 +191,7 @@ def test_cars_that_differ_are_checked_each_for_itself(course):
 
 @pytest.mark.parametrize("teacher", ["", "expert"])
 def test_with_and_without_a_teacher_it_comes_to_a_policy(course, teacher):
-    task = Task(teacher=teacher, car_count=CAR_COUNT, pictures=2)
+    task = TrainingTask(teacher=teacher, car_count=CAR_COUNT, pictures=2)
     actor, shares = make_actor(task, course), Shares(0)
     before = [weight.clone() for weight in actor.parameters()]
     with shares.opened():

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from donkeysim.rl.page import LivePage, Outcome
+from donkeysim.rl.page import LivePage, TrainingSummary
 from donkeysim.web.serving import bind_port
 from e2e import chromium
 from stand_ins.told_learning import make_update
@@ -33,7 +33,7 @@ def test_a_page_shows_the_next_learning_on_its_port():
         another(make_update(1))
         expect(page.locator("#steps")).to_have_text("4,096")
         expect(page.locator("#lost")).to_be_hidden()
-        another.finish(Outcome("stopped", go_on="donkey rl --resume"))
+        another.finish(TrainingSummary("stopped", go_on="donkey rl --resume"))
         another.close()
         expect(page.locator("#outcome-title")).to_have_text("Stopped after 0:02")
         expect(page.locator("#outcome code")).to_have_text("donkey rl --resume")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from donkeysim.learn.fit import EpochResult
     from donkeysim.rl.progress import Check, Update
     from donkeysim.rl.session import Limit
-    from donkeysim.rl.task import Task
+    from donkeysim.rl.task import TrainingTask
 
 
 def do_training(order: Order) -> TrialResult:
@@ -44,7 +44,7 @@ def do_training(order: Order) -> TrialResult:
     )
 
 
-def make_learning(file: SweepFile, job: Job, source: Path | None) -> tuple[Task, Limit]:
+def make_learning(file: SweepFile, job: Job, source: Path | None) -> tuple[TrainingTask, Limit]:
     """Return what `donkey rl` learns, and until when; see `gather_options`.
 
     Raises:
@@ -66,7 +66,7 @@ def make_train_spec(file: SweepFile, job: Job, folder: Path, source: Path | None
 
 def _learn(order: Order) -> dict[str, float]:
     from donkeysim.rl.curve import CurveFile
-    from donkeysim.rl.session import Session
+    from donkeysim.rl.session import TrainingSession
     from donkeysim.rl.task import read_task
 
     begun, job = time.perf_counter(), order.job
@@ -74,7 +74,7 @@ def _learn(order: Order) -> dict[str, float]:
         task, limit = read_task(order.folder), rl.make_limit(None, job.budget)
     else:
         task, limit = make_learning(order.file, job, order.source)
-    session = Session(task, order.folder, limit, begun, job.prolongs)
+    session = TrainingSession(task, order.folder, limit, begun, job.prolongs)
     curve = CurveFile(order.folder / rl.CURVE_NAME, session.steps)
 
     rewards = [0.0]

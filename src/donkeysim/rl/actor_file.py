@@ -13,7 +13,7 @@ from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, che
 from donkeysim.learn.files.network import Network
 from donkeysim.rl.export import describe_actor
 from donkeysim.rl.ppo import Actor
-from donkeysim.rl.sight import FRAME_SKIP, Sight
+from donkeysim.rl.sight import FRAME_SKIP, ObservationSpec
 
 
 def read_actor(path: Path) -> Actor | None:
@@ -42,7 +42,7 @@ def _make_alike(network: Network) -> Actor | None:
     look = network.find("band").settings
     *before, pooling, _ = look["kernel_size"]
     pictures = (int(before[0]) - 1) // FRAME_SKIP + 1 if before else 1
-    sight = Sight(int(top), int(bottom), int(pooling), int(look["filters"]) == 3 * pictures, pictures)
+    sight = ObservationSpec(int(top), int(bottom), int(pooling), int(look["filters"]) == 3 * pictures, pictures)
     convolutions = [layer for layer in network.layers if layer.name.startswith(("conv2d_", "conv3d_"))]
     dense, command = network.find("dense_1"), network.find("command")
     actor = Actor(sight, tuple(int(layer.settings["filters"]) for layer in convolutions), int(dense.settings["units"]))

@@ -13,7 +13,7 @@ from donkeysim.rl.course import FRAME
 from donkeysim.rl.sight import FRAME_SKIP
 
 
-class Outcome(NamedTuple):
+class StepResult(NamedTuple):
     """What a step brought each car, shape [car_count]."""
 
     reward: torch.Tensor
@@ -25,7 +25,7 @@ class Outcome(NamedTuple):
     """False where a new episode began instead of the step."""
 
 
-class Cars:
+class TrainingCars:
     """A batch of environments whose episodes begin anew in the step after their end.
 
     Attributes:
@@ -60,7 +60,7 @@ class Cars:
         self._reward = self._speed = 0.0
         self._rounds = 0
 
-    def step(self, action: torch.Tensor) -> Outcome:
+    def step(self, action: torch.Tensor) -> StepResult:
         """Let all cars act, -1 to 1, shape [car_count, 2]."""
         seen, reward, ended, cut, _ = self.env.step(action.numpy())
         self.seen = dict(seen)
@@ -68,7 +68,7 @@ class Cars:
         self._over = ended | cut
         self.last = torch.where(torch.from_numpy(begun)[:, None], 0.0, action)
         self._count(reward, ended)
-        return Outcome(
+        return StepResult(
             torch.from_numpy(reward).float(),
             torch.from_numpy(ended).float(),
             torch.from_numpy(self._over | begun).float(),

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray
-from donkeysim.rl.course import FRAME, Course
+from donkeysim.rl.course import FRAME, TrainingSetup
 from donkeysim.rl.progress import Check
 
 CARS, CARS_OF_MANY = 5, 2
@@ -55,7 +55,7 @@ class Checker:
         lap_count: How many laps each car has to drive in a row.
     """
 
-    def __init__(self, course: Course, lap_count: int, is_varied: bool = False) -> None:
+    def __init__(self, course: TrainingSetup, lap_count: int, is_varied: bool = False) -> None:
         """Put them on their tracks.
 
         Args:

@@ -14,7 +14,7 @@ from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import Reward
 from donkeysim.envs.track_env import TrackVectorEnv
-from donkeysim.rl.sight import FRAME_SKIP, PICTURE_HEIGHT, PICTURE_WIDTH, Sight
+from donkeysim.rl.sight import FRAME_SKIP, PICTURE_HEIGHT, PICTURE_WIDTH, ObservationSpec
 from donkeysim.world.camera_file import load_camera
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import RandomizationSpec
@@ -47,7 +47,7 @@ CHANGE_COST = 0.6
 
 
 @dataclass(frozen=True)
-class Course:
+class TrainingSetup:
     """Where, with how many cars, and towards what speed a policy learns.
 
     Attributes:
@@ -66,7 +66,7 @@ class Course:
     scenes: tuple[SceneSpec, ...]
     car_count: int = 128
     share: float = 0.75
-    sight: Sight = field(default_factory=Sight)
+    sight: ObservationSpec = field(default_factory=ObservationSpec)
     randomization: RandomizationSpec = field(default_factory=RandomizationSpec)
     car: str = Experiment.car
     camera: str = ""
@@ -75,7 +75,7 @@ class Course:
     reward: Reward | None = None
 
     @property
-    def checks(self) -> Course:
+    def checks(self) -> TrainingSetup:
         """The course to check policies on."""
         return replace(self, scenes=self.scenes[: self.checked], fastest=self.fastest[: self.checked], checked=None)
 
@@ -94,7 +94,7 @@ class Course:
             )
         return replace(chosen, width=PICTURE_WIDTH, height=PICTURE_HEIGHT)
 
-    def plan(self, scenes: Iterable[Scene]) -> Course:
+    def plan(self, scenes: Iterable[Scene]) -> TrainingSetup:
         """Return the course with what the fast pace car plans on its scenes, built."""
         car = load_car(self.car)
         plans = (PathFollower(scene, car, "fast").plan for scene in scenes)

@@ -21,7 +21,7 @@ import torch
 from torch import nn
 
 from donkeysim.learn.shares import Shares, set_gradients
-from donkeysim.rl.cars import Cars
+from donkeysim.rl.cars import TrainingCars
 from donkeysim.rl.course import FRAME
 from donkeysim.rl.ppo import Actor
 from donkeysim.rl.sight import FRAME_SKIP
@@ -30,13 +30,13 @@ from donkeysim.rl.sight import FRAME_SKIP
 class Teacher(Protocol):
     """Who says what to do."""
 
-    def advise(self, cars: Cars) -> torch.Tensor:
+    def advise(self, cars: TrainingCars) -> torch.Tensor:
         """Return the actions that each car should take now, -1 to 1, shape [car_count, 2]."""
         ...
 
 
 @dataclass(frozen=True)
-class Settings:
+class DaggerSettings:
     """What learning depends on, beside course and teacher.
 
     Attributes:
@@ -69,7 +69,7 @@ class Settings:
     speed_weight: float = 0.0
 
 
-class Student:
+class DaggerTrainer:
     """A policy that is taught, and its cars.
 
     Attributes:
@@ -81,7 +81,9 @@ class Student:
 
     is_pupil: bool = True
 
-    def __init__(self, cars: Cars, actor: Actor, teacher: Teacher, settings: Settings, shares: Shares) -> None:
+    def __init__(
+        self, cars: TrainingCars, actor: Actor, teacher: Teacher, settings: DaggerSettings, shares: Shares
+    ) -> None:
         """Begin with nothing said yet.
 
         Args:

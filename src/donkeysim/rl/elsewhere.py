@@ -8,7 +8,7 @@ from dataclasses import replace
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import Report
 from donkeysim.rl.check import Checker
-from donkeysim.rl.course import Course
+from donkeysim.rl.course import TrainingSetup
 from donkeysim.rl.ppo import Actor
 from donkeysim.rl.progress import Check
 from donkeysim.rl.task import list_roads
@@ -40,7 +40,7 @@ def list_tests(names: Sequence[str], road_count: int) -> tuple[list[SceneSpec], 
 
 
 def check_elsewhere(
-    actor: Actor, course: Course, scenes: Sequence[SceneSpec], report: Report = lambda _done, _total: None
+    actor: Actor, course: TrainingSetup, scenes: Sequence[SceneSpec], report: Report = lambda _done, _total: None
 ) -> tuple[Check, ...]:
     """Let a policy drive a lap on each of some tracks, with fresh starts.
 

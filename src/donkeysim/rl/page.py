@@ -2,7 +2,7 @@
 
 ======================  ========================================================================================
 `GET /`                 the page
-`GET /places`           the tracks in the order of their index: `Place`
+`GET /places`           the tracks in the order of their index: `TrackMap`
 `WebSocket /news`       `NewsRequest` in, `News` out as JSON text, once there is something that is not known yet
 ======================  ========================================================================================
 
@@ -65,7 +65,7 @@ Ending = Literal["learnt", "time_up", "stopped"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrainingSummary:
     """How learning ended, and how to go on: command lines as they are typed in a terminal; "": none.
 
     Attributes:
@@ -92,14 +92,14 @@ class NewsRequest(msgspec.Struct, forbid_unknown_fields=True):
     number: int
 
 
-class Place(msgspec.Struct):
+class TrackMap(msgspec.Struct):
     """A track and its ground plan."""
 
     name: str
     outline: Outline
 
 
-class Sight(msgspec.Struct):
+class PolicyView(msgspec.Struct):
     """What a policy saw, grey values row by row, and what it did then."""
 
     width: int
@@ -145,9 +145,9 @@ class News(msgspec.Struct):
     curve: list[tuple[Any, ...]]
     checked: list[tuple[float, float, bool]]
     ended: list[tuple[float, ...]]
-    sight: Sight | None
+    sight: PolicyView | None
     checks: list[CheckRow]
-    outcome: Outcome | None
+    outcome: TrainingSummary | None
 
 
 class Story:
@@ -164,7 +164,7 @@ class Story:
         self._points = list(history)
         self._ended: deque[tuple[int, int, FloatArray]] = deque(maxlen=MARKED_UPDATES)
         self._newest: Update | None = None
-        self._outcome: Outcome | None = None
+        self._outcome: TrainingSummary | None = None
 
     def add(self, update: Update) -> None:
         """Take an update; called by the thread that learns, so nothing is worked out here."""
@@ -177,7 +177,7 @@ class Story:
                 self._ended.append((self.number, kept.steps, kept.ended_at))
         self._wake()
 
-    def finish(self, outcome: Outcome) -> None:
+    def finish(self, outcome: TrainingSummary) -> None:
         """Take how it ended."""
         with self._lock:
             self.number += 1
@@ -245,7 +245,7 @@ class LearningPage:
             places: Ground plans of the tracks by name, in the order of their index.
         """
         self._story = story
-        self._places = [Place(name, outline) for name, outline in places.items()]
+        self._places = [TrackMap(name, outline) for name, outline in places.items()]
         self._telling: set[asyncio.Task[Any]] = set()
 
     def create_app(self) -> Starlette:
@@ -310,7 +310,7 @@ class LivePage:
         """Show an update."""
         self._story.add(update)
 
-    def finish(self, outcome: Outcome) -> None:
+    def finish(self, outcome: TrainingSummary) -> None:
         """Show how learning ended."""
         self._story.finish(outcome)
 
@@ -363,10 +363,10 @@ def _sum_up(point: CurvePoint) -> tuple[float, float, bool]:
     return (round(point.seconds, 1), speed, all(check.is_passed for check in point.checks))
 
 
-def _show_sight(update: Update) -> Sight:
+def _show_sight(update: Update) -> PolicyView:
     height, width = update.picture.shape
     steering, throttle = update.action
-    return Sight(width, height, update.picture.tobytes(), steering, throttle)
+    return PolicyView(width, height, update.picture.tobytes(), steering, throttle)
 
 
 def _list_checks(update: Update) -> list[CheckRow]:

@@ -30,15 +30,15 @@ from torch import nn
 from torch.nn import functional
 
 from donkeysim.learn.shares import Shares, set_gradients
-from donkeysim.rl.cars import Cars
-from donkeysim.rl.sight import Sight
+from donkeysim.rl.cars import TrainingCars
+from donkeysim.rl.sight import ObservationSpec
 
 PART_SIZE = 512
 """Steps of a part of a batch; parts are worked on by as many threads as there are cores."""
 
 
 @dataclass(frozen=True)
-class Settings:
+class PpoSettings:
     """What learning depends on, beside the course.
 
     Attributes:
@@ -88,7 +88,7 @@ class Actor(nn.Module):
     SHIFT = 2
     """Greatest shift of pictures to learn from, up or down and to a side [pixel]."""
 
-    def __init__(self, sight: Sight, filters: tuple[int, ...] = (8, 16, 16), width: int = 64) -> None:
+    def __init__(self, sight: ObservationSpec, filters: tuple[int, ...] = (8, 16, 16), width: int = 64) -> None:
         super().__init__()
         self.sight, self.filters, self.width = sight, filters, width
         self.observed = ("camera" if sight.has_colour else "grey",)
@@ -181,7 +181,7 @@ def _begin(layer: Any, gain: float = math.sqrt(2.0)) -> Any:
 
 
 @dataclass
-class Stretch:
+class Rollout:
     """What all cars met in a stretch of steps: shape [steps, cars, ...]."""
 
     seen: torch.Tensor
@@ -202,7 +202,7 @@ class Stretch:
     """False where a new episode began instead of a step."""
 
 
-class Learner:
+class PpoTrainer:
     """Actor, critic and their cars.
 
     Attributes:
@@ -214,7 +214,7 @@ class Learner:
         is_pupil: Whether the policy sees pictures, as a pilot does.
     """
 
-    def __init__(self, cars: Cars, actor: Actor | InformedActor, settings: Settings, shares: Shares) -> None:
+    def __init__(self, cars: TrainingCars, actor: Actor | InformedActor, settings: PpoSettings, shares: Shares) -> None:
         """Make the critic.
 
         Args:
@@ -269,7 +269,7 @@ class Learner:
 
     # -- driving ------------------------------------------------------------------------------------------------------
 
-    def drive(self) -> Stretch:
+    def drive(self) -> Rollout:
         """Let all cars drive a stretch, by chance about what the actor means."""
         cars = self.cars
         stretch = self._make_stretch()
@@ -288,12 +288,12 @@ class Learner:
         self.figures, self.departures = cars.take_figures()
         return stretch
 
-    def _make_stretch(self) -> Stretch:
+    def _make_stretch(self) -> Rollout:
         """Return room for what will be met."""
         steps, cars = self.settings.rollout, self.cars.env.num_envs
         seen = self.actor.read(self.cars.seen)
         numbers = {name: torch.zeros(steps, cars) for name in ("chance", "reward", "ended", "over")}
-        return Stretch(
+        return Rollout(
             seen=torch.zeros(steps, *seen.shape, dtype=seen.dtype),
             last=torch.zeros(steps, cars, 2),
             known=torch.zeros(steps + 1, *self.cars.seen["vector"].shape),
@@ -308,7 +308,7 @@ class Learner:
 
     # -- learning -----------------------------------------------------------------------------------------------------
 
-    def judge(self, stretch: Stretch) -> tuple[torch.Tensor, torch.Tensor]:
+    def judge(self, stretch: Rollout) -> tuple[torch.Tensor, torch.Tensor]:
         """Return by how much each action was better than expected, and what the critic should have said."""
         settings = self.settings
         with torch.no_grad():
@@ -321,7 +321,7 @@ class Learner:
             advantage[now] = later
         return advantage, advantage + value[:-1]
 
-    def improve(self, stretch: Stretch, advantage: torch.Tensor, target: torch.Tensor) -> None:
+    def improve(self, stretch: Rollout, advantage: torch.Tensor, target: torch.Tensor) -> None:
         """Take some steps along the clipped objective."""
         settings = self.settings
         share = max(0.1, 1.0 - self.cars.steps / settings.horizon)

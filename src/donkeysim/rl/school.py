@@ -11,12 +11,12 @@ import torch
 
 from donkeysim.core.types import FloatArray
 from donkeysim.learn.shares import Shares
-from donkeysim.rl import dagger, ppo
 from donkeysim.rl.actor_file import read_actor
-from donkeysim.rl.cars import Cars
-from donkeysim.rl.course import Course
-from donkeysim.rl.ppo import Actor, InformedActor
-from donkeysim.rl.task import Task
+from donkeysim.rl.cars import TrainingCars
+from donkeysim.rl.course import TrainingSetup
+from donkeysim.rl.dagger import DaggerSettings, DaggerTrainer, Teacher
+from donkeysim.rl.ppo import Actor, InformedActor, PpoSettings, PpoTrainer
+from donkeysim.rl.task import TrainingTask
 from donkeysim.rl.teachers import InformedTeacher, PathTeacher, PilotTeacher
 
 READY_ENDS = 1.5
@@ -28,7 +28,7 @@ TEACHER_ENDS, TEACHER_SPEED = 1.0, 0.9
 IMITATED = 24_000
 """Steps of all cars for which a policy imitates the pilot that it goes on from."""
 
-CAUTIOUS = replace(ppo.Settings(), spread=-1.6, learning_rate=5e-4, critic_first=6)
+CAUTIOUS = replace(PpoSettings(), spread=-1.6, learning_rate=5e-4, critic_first=6)
 """How a policy learns that can drive already."""
 
 WIDE_FILTERS, WIDE_WIDTH = (16, 32, 32), 128
@@ -38,15 +38,15 @@ MORE_BATCHES, LONGER, PUSH, SPEED_WEIGHT = 2, 1.5, (0.1, 0.6), 0.3
 """How a student differs that sees several pictures: a speed takes more and longer looks to learn than a road, and cars
 that are too fast and too slow; and it is asked how fast it is."""
 
-MANY = dagger.Settings(batches=8, horizon=800_000, capacity=100_000, led=20_000)
+MANY = DaggerSettings(batches=8, horizon=800_000, capacity=100_000, led=20_000)
 """How a student learns several tracks."""
 
 
-class Learner(Protocol):
-    """A policy on its way, as `ppo.Learner`, `dagger.Student` and `InTurn` are."""
+class PolicyTrainer(Protocol):
+    """A policy on its way, as `PpoTrainer`, `DaggerTrainer` and `SequentialTrainer` are."""
 
     @property
-    def cars(self) -> Cars:
+    def cars(self) -> TrainingCars:
         """Those that learn now."""
         ...
 
@@ -87,10 +87,10 @@ class Learner(Protocol):
         ...
 
 
-class InTurn:
+class SequentialTrainer:
     """Two learners, the second one begins when the first one is good enough: a teacher and its student, for example."""
 
-    def __init__(self, first: Learner, second: Learner, is_enough: Callable[[Learner], bool]) -> None:
+    def __init__(self, first: PolicyTrainer, second: PolicyTrainer, is_enough: Callable[[PolicyTrainer], bool]) -> None:
         """Begin with the first.
 
         Args:
@@ -102,7 +102,7 @@ class InTurn:
         self._now = first
 
     @property
-    def cars(self) -> Cars:
+    def cars(self) -> TrainingCars:
         """Of the one that learns now."""
         return self._now.cars
 
@@ -152,16 +152,16 @@ class InTurn:
         self._now = self._second if state["is_second"] else self._first
 
 
-def is_worth_a_check(learner: Learner, speed: float) -> bool:
+def is_worth_a_check(learner: PolicyTrainer, speed: float) -> bool:
     """Return whether the policy that will be the pilot stays on the road at a speed [m/s] while it learns."""
     return learner.is_pupil and _drives_well(learner, READY_ENDS, speed)
 
 
-def _drives_well(learner: Learner, ends: float, speed: float) -> bool:
+def _drives_well(learner: PolicyTrainer, ends: float, speed: float) -> bool:
     return learner.figures["ends"] < ends and learner.figures["speed"] > speed
 
 
-def make_actor(task: Task, course: Course) -> Actor:
+def make_actor(task: TrainingTask, course: TrainingSetup) -> Actor:
     """Return a policy that knows nothing, or what the pilot knows that it goes on from, if that is one of ours.
 
     Raises:
@@ -176,7 +176,7 @@ def make_actor(task: Task, course: Course) -> Actor:
     return Actor(course.sight, WIDE_FILTERS, WIDE_WIDTH)
 
 
-def make_learner(task: Task, course: Course, actor: Actor, shares: Shares) -> Learner:
+def make_learner(task: TrainingTask, course: TrainingSetup, actor: Actor, shares: Shares) -> PolicyTrainer:
     """Return who learns as the task says.
 
     Args:
@@ -191,42 +191,46 @@ def make_learner(task: Task, course: Course, actor: Actor, shares: Shares) -> Le
     if task.teacher == "learned":
         return _make_apprentice(task, course, actor, shares)
     if task.teacher == "expert":
-        cars = Cars(course.open_lessons(actor.observed), task.seed)
+        cars = TrainingCars(course.open_lessons(actor.observed), task.seed)
         return _make_student(cars, actor, PathTeacher(course, cars.env.fleet.simulator), course, shares)
     if not task.source:
-        return _make_explorer(task, course, actor, ppo.Settings(), shares)
+        return _make_explorer(task, course, actor, PpoSettings(), shares)
     explorer = _make_explorer(task, course, actor, CAUTIOUS, shares)
     if read_actor(Path(task.source)) is not None:
         return explorer
-    cars = Cars(course.open_lessons((*actor.observed, "camera_b")), task.seed)
+    cars = TrainingCars(course.open_lessons((*actor.observed, "camera_b")), task.seed)
     student = _make_student(cars, actor, PilotTeacher(Path(task.source), cars.env.num_envs), course, shares)
-    return InTurn(student, explorer, lambda first: first.steps >= IMITATED)
+    return SequentialTrainer(student, explorer, lambda first: first.steps >= IMITATED)
 
 
-def _make_explorer(task: Task, course: Course, actor: Actor, settings: ppo.Settings, shares: Shares) -> Learner:
+def _make_explorer(
+    task: TrainingTask, course: TrainingSetup, actor: Actor, settings: PpoSettings, shares: Shares
+) -> PolicyTrainer:
     """Return who learns from rewards."""
-    return ppo.Learner(
-        Cars(course.open_lessons((*actor.observed, "vector")), task.seed),
+    return PpoTrainer(
+        TrainingCars(course.open_lessons((*actor.observed, "vector")), task.seed),
         actor,
         settings,
         shares,
     )
 
 
-def _make_student(cars: Cars, actor: Actor, teacher: dagger.Teacher, course: Course, shares: Shares) -> dagger.Student:
-    settings = dagger.Settings() if len(course.scenes) == 1 else MANY
+def _make_student(
+    cars: TrainingCars, actor: Actor, teacher: Teacher, course: TrainingSetup, shares: Shares
+) -> DaggerTrainer:
+    settings = DaggerSettings() if len(course.scenes) == 1 else MANY
     if course.sight.pictures > 1:
         batches, horizon = MORE_BATCHES * settings.batches, round(LONGER * settings.horizon)
         settings = replace(settings, batches=batches, horizon=horizon, push=PUSH, speed_weight=SPEED_WEIGHT)
-    return dagger.Student(cars, actor, teacher, settings, shares)
+    return DaggerTrainer(cars, actor, teacher, settings, shares)
 
 
-def _make_apprentice(task: Task, course: Course, actor: Actor, shares: Shares) -> Learner:
+def _make_apprentice(task: TrainingTask, course: TrainingSetup, actor: Actor, shares: Shares) -> PolicyTrainer:
     """Return a teacher that learns first, told what the simulator knows, and then its student."""
-    cars = Cars(course.open_lessons(("vector",)), task.seed)
+    cars = TrainingCars(course.open_lessons(("vector",)), task.seed)
     informed = InformedActor(cars.count_known())
-    teacher = ppo.Learner(cars, informed, ppo.Settings(), shares)
-    own = Cars(course.open_lessons((*actor.observed, "vector")), task.seed)
+    teacher = PpoTrainer(cars, informed, PpoSettings(), shares)
+    own = TrainingCars(course.open_lessons((*actor.observed, "vector")), task.seed)
     student = _make_student(own, actor, InformedTeacher(informed), course, shares)
     wanted = TEACHER_SPEED * course.find_wanted_speed()
-    return InTurn(teacher, student, lambda first: _drives_well(first, TEACHER_ENDS, wanted))
+    return SequentialTrainer(teacher, student, lambda first: _drives_well(first, TEACHER_ENDS, wanted))

@@ -19,12 +19,12 @@ from donkeysim.learn.shares import Shares
 from donkeysim.rl.actor_file import read_actor
 from donkeysim.rl.check import Checker
 from donkeysim.rl.checkpoint import read_checkpoint, write_checkpoint
-from donkeysim.rl.course import Course
+from donkeysim.rl.course import TrainingSetup
 from donkeysim.rl.export import save_pilot
 from donkeysim.rl.ppo import Actor
 from donkeysim.rl.progress import Check, Update, Watch
-from donkeysim.rl.school import Learner, is_worth_a_check, make_actor, make_learner
-from donkeysim.rl.task import Task, write_task
+from donkeysim.rl.school import PolicyTrainer, is_worth_a_check, make_actor, make_learner
+from donkeysim.rl.task import TrainingTask, write_task
 from donkeysim.world.scene import Scene
 from donkeysim.world.tracks.catalogue import share_scene
 
@@ -80,7 +80,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SessionResult:
     """What a sitting left.
 
     Attributes:
@@ -104,7 +104,7 @@ class Outcome:
     has_used_steps: bool
 
 
-class Session:
+class TrainingSession:
     """Learns; one object for one sitting.
 
     Attributes:
@@ -115,7 +115,7 @@ class Session:
         actor: The policy.
     """
 
-    def __init__(self, task: Task, folder: Path, limit: Limit, begun: float, is_resumed: bool = False) -> None:
+    def __init__(self, task: TrainingTask, folder: Path, limit: Limit, begun: float, is_resumed: bool = False) -> None:
         """Build the tracks.
 
         Args:
@@ -159,7 +159,7 @@ class Session:
         """Whether there is a policy that does all that was asked for."""
         return bool(self._best) and all(check.is_passed for check in self._best)
 
-    def run(self, watches: Sequence[Watch] = ()) -> Outcome:
+    def run(self, watches: Sequence[Watch] = ()) -> SessionResult:
         """Learn, tell of every update, and write the best policy whenever there is a better one."""
         shares, was_interrupted = Shares(self.task.seed), False
         with shares.opened():
@@ -176,7 +176,7 @@ class Session:
             self._keep(learner)
         return self._finish(learner, was_interrupted)
 
-    def _go_on(self, learner: Learner) -> None:
+    def _go_on(self, learner: PolicyTrainer) -> None:
         """Put the learner where the earlier sitting stopped, if there was one."""
         if self._kept is None:
             return
@@ -188,7 +188,7 @@ class Session:
         self._begun -= self._kept["seconds"]
         learner.begin(self.task.seed + NEW_SITTING * self._sitting)
 
-    def _advance(self, learner: Learner, watches: Sequence[Watch]) -> None:
+    def _advance(self, learner: PolicyTrainer, watches: Sequence[Watch]) -> None:
         before, steps = self.seconds, learner.steps
         learner.advance()
         rate = (learner.steps - steps) / max(1e-6, self.seconds - before)
@@ -207,7 +207,7 @@ class Session:
             return NEXT_CHECK_VARIED
         return NEXT_CHECK if len(self.course.scenes) == 1 else NEXT_CHECK_OF_MANY
 
-    def _check(self, learner: Learner) -> None:
+    def _check(self, learner: PolicyTrainer) -> None:
         """Let the policy drive its laps; if none drove them better, it is the pilot from now on."""
         checks = tuple(check for checker in self._checkers for check in checker.check(self.actor))
         self._speed_to_check = self._guess_speed(learner, checks)
@@ -217,7 +217,7 @@ class Session:
                 self._best = checks
             self._write_summary(learner)
 
-    def _guess_speed(self, learner: Learner, checks: Sequence[Check]) -> float:
+    def _guess_speed(self, learner: PolicyTrainer, checks: Sequence[Check]) -> float:
         """Return the speed from which the next check is worth its time: more, if this one was only too slow [m/s]."""
         reached = max(1e-3, float(np.mean([check.speed for check in checks])))
         missing = np.mean([check.wanted_speed for check in checks]) / reached
@@ -251,7 +251,7 @@ class Session:
         places = dict.fromkeys(scene.name for scene in self.course.scenes)
         return save_pilot(actor, self.folder / PILOT_NAME, list(places), [self.task.experiment.describe_car()])[0]
 
-    def _keep(self, learner: Learner) -> None:
+    def _keep(self, learner: PolicyTrainer) -> None:
         """Write all that is needed to go on."""
         state = {
             "learner": learner.describe(),
@@ -265,12 +265,12 @@ class Session:
         write_checkpoint(self.folder, state)
         self._kept_at = time.perf_counter()
 
-    def _tell(self, learner: Learner, rate: float, watches: Sequence[Watch]) -> None:
+    def _tell(self, learner: PolicyTrainer, rate: float, watches: Sequence[Watch]) -> None:
         update = self._describe(learner, rate)
         for watch in watches:
             watch(update)
 
-    def _describe(self, learner: Learner, rate: float) -> Update:
+    def _describe(self, learner: PolicyTrainer, rate: float) -> Update:
         cars, figures = learner.cars, dict(learner.figures)
         band = (
             self.actor.read(cars.seen)[0, -self.actor.sight.depth :].float().mean(0)
@@ -309,12 +309,12 @@ class Session:
         summary["elsewhere"] = [asdict(check) for check in checks]
         write_whole(path, json.dumps(summary, indent=2).encode() + b"\n")
 
-    def _finish(self, learner: Learner, was_interrupted: bool) -> Outcome:
+    def _finish(self, learner: PolicyTrainer, was_interrupted: bool) -> SessionResult:
         pilot = self._settle_pilot()
         self._write_summary(learner)
         for checker in self._checkers:
             checker.close()
-        return Outcome(
+        return SessionResult(
             self.folder,
             pilot,
             self._best,
@@ -325,7 +325,7 @@ class Session:
             self._limit.has_used_steps(learner.steps),
         )
 
-    def _write_summary(self, learner: Learner) -> None:
+    def _write_summary(self, learner: PolicyTrainer) -> None:
         """Write the figures for programs."""
         summary: dict[str, Any] = {
             "task": asdict(self.task),
@@ -340,7 +340,7 @@ class Session:
         write_whole(self.folder / SUMMARY_NAME, json.dumps(summary, indent=2).encode() + b"\n")
 
 
-def _open_checkers(course: Course, lap_count: int) -> list[Checker]:
+def _open_checkers(course: TrainingSetup, lap_count: int) -> list[Checker]:
     """Return who checks with cars as they should be and, if they are drawn, with cars that differ."""
     varied = [Checker(course, VARIED_LAPS, is_varied=True)] if course.randomization.is_on else []
     return [Checker(course, lap_count), *varied]

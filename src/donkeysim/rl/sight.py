@@ -31,7 +31,7 @@ MOST_PICTURES = 4
 
 
 @dataclass(frozen=True)
-class Sight:
+class ObservationSpec:
     """The band.
 
     Attributes:

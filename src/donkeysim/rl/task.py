@@ -12,8 +12,8 @@ import msgspec
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.files import write_whole
 from donkeysim.envs.deepracer import load_deepracer
-from donkeysim.rl.course import Course
-from donkeysim.rl.sight import Sight
+from donkeysim.rl.course import TrainingSetup
+from donkeysim.rl.sight import ObservationSpec
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import RoadSpec, SceneSpec
@@ -37,7 +37,7 @@ ROADS, ROAD_STYLES = "generated_road", 5
 
 
 @dataclass(frozen=True)
-class Task:
+class TrainingTask:
     """What there is to learn and how.
 
     Attributes:
@@ -103,7 +103,7 @@ class Task:
         usual = Experiment()
         return {name: getattr(self, name) for name in ("car", "camera") if getattr(self, name) != getattr(usual, name)}
 
-    def make_course(self) -> Course:
+    def make_course(self) -> TrainingSetup:
         """Return where to learn it.
 
         Raises:
@@ -111,12 +111,12 @@ class Task:
         """
         names = list_scenes() if self.tracks == ("all",) else self.tracks
         scenes = [specify_scene(SceneSpec(name)) for name in names]
-        return Course(
+        return TrainingSetup(
             scenes=(*scenes, *list_roads(range(1, self.roads + 1))),
             checked=len(scenes),
             car_count=self.car_count,
             share=self.share,
-            sight=Sight(has_colour=self.has_colour, pictures=self.pictures),
+            sight=ObservationSpec(has_colour=self.has_colour, pictures=self.pictures),
             randomization=read_randomization(self.randomization or None),
             car=self.car,
             camera=self.camera,
@@ -129,7 +129,7 @@ def list_roads(seeds: Iterable[int]) -> list[SceneSpec]:
     return [specify_scene(SceneSpec(ROADS, road=RoadSpec(seed % ROAD_STYLES, seed))) for seed in seeds]
 
 
-def write_task(task: Task, folder: Path) -> None:
+def write_task(task: TrainingTask, folder: Path) -> None:
     """Write what was asked for.
 
     Raises:
@@ -138,7 +138,7 @@ def write_task(task: Task, folder: Path) -> None:
     write_whole(folder / TASK_NAME, json.dumps({"format": FORMAT, **asdict(task)}, indent=2).encode() + b"\n")
 
 
-def read_task(folder: Path) -> Task:
+def read_task(folder: Path) -> TrainingTask:
     """Return what was asked for in a folder.
 
     Raises:
@@ -152,7 +152,7 @@ def read_task(folder: Path) -> Task:
             raise SpecError(
                 f"{path} has the format {number}, this version reads up to {FORMAT}; get a newer donkeysim."
             )
-        task = msgspec.convert(values, Task)
+        task = msgspec.convert(values, TrainingTask)
         return task if number >= RENAMED else replace(task, tracks=rename_tracks(task.tracks))
     except FileNotFoundError:
         raise SpecError(

@@ -11,8 +11,8 @@ from donkeysim.core.errors import PilotError
 from donkeysim.drivers.lap_time import GripUse, make_powertrain
 from donkeysim.drivers.path_follower import SPEED_GAIN, PathFollower
 from donkeysim.learn.pilot import load_pilot
-from donkeysim.rl.cars import Cars
-from donkeysim.rl.course import THROTTLE_RANGE, Course
+from donkeysim.rl.cars import TrainingCars
+from donkeysim.rl.course import THROTTLE_RANGE, TrainingSetup
 from donkeysim.rl.ppo import InformedActor
 from donkeysim.rl.sight import PICTURE_HEIGHT, PICTURE_WIDTH
 from donkeysim.sim.simulator import Simulator
@@ -28,7 +28,7 @@ be all or nothing, and they would have to see speeds exactly."""
 class PathTeacher:
     """The path follower, along the middle of the road."""
 
-    def __init__(self, course: Course, simulator: Simulator) -> None:
+    def __init__(self, course: TrainingSetup, simulator: Simulator) -> None:
         """Plan the speed on each scene of a course, hardly faster than wanted."""
         gain = CALM_GAIN if course.sight.pictures > 1 else SPEED_GAIN
         self._can_brake, train = course.sight.pictures > 1, make_powertrain(simulator.car_spec)
@@ -40,7 +40,7 @@ class PathTeacher:
             for world, speed in enumerate(course.fastest)
         ]
 
-    def advise(self, cars: Cars) -> torch.Tensor:
+    def advise(self, cars: TrainingCars) -> torch.Tensor:
         """Return the follower's controls as actions.
 
         Where it would brake it lets go of the throttle if the student sees one picture: it cannot see its speed, and
@@ -61,7 +61,7 @@ class InformedTeacher:
     def __init__(self, actor: InformedActor) -> None:
         self._actor = actor
 
-    def advise(self, cars: Cars) -> torch.Tensor:
+    def advise(self, cars: TrainingCars) -> torch.Tensor:
         """Return what it means to do."""
         with torch.no_grad():
             advice: torch.Tensor = self._actor(self._actor.read(cars.seen), cars.last)
@@ -86,7 +86,7 @@ class PilotTeacher:
                 f"pictures of {PICTURE_WIDTH}x{PICTURE_HEIGHT} only."
             )
 
-    def advise(self, cars: Cars) -> torch.Tensor:
+    def advise(self, cars: TrainingCars) -> torch.Tensor:
         """Return what the pilots would do, of pictures "camera_b"."""
         for car in np.flatnonzero(cars.has_begun):
             self._pilots[car].reset()

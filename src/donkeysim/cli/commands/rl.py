@@ -32,8 +32,8 @@ from donkeysim.core.extras import import_extra
 if TYPE_CHECKING:
     from donkeysim.rl.page import Ending, LivePage
     from donkeysim.rl.progress import Check, Update, Watch
-    from donkeysim.rl.session import Limit, Outcome, Session
-    from donkeysim.rl.task import Task
+    from donkeysim.rl.session import Limit, SessionResult, TrainingSession
+    from donkeysim.rl.task import TrainingTask
 
 BEGUN = time.perf_counter()
 """When the command was given, nearly: its module is the first that is imported."""
@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_task_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what is kept as a `Task`; the arguments have the names of its fields."""
+    """Declare what is kept as a `TrainingTask`; the arguments have the names of its fields."""
     add = parser.add_argument
     tracks = "where to learn: names or files, or all (default generated_track)"
     add("--track", dest="tracks", nargs="+", metavar="TRACK", help=tracks)
@@ -106,11 +106,11 @@ def run(arguments: argparse.Namespace) -> int:
     import_extra("torch", "learning needs PyTorch")
     import_extra("h5py", "writing .h5 needs h5py")
     import_extra("onnx", "writing .onnx needs onnx")
-    from donkeysim.rl.session import Session
+    from donkeysim.rl.session import TrainingSession
 
     task, folder = read_request(arguments)
     limit = make_limit(arguments.minutes, arguments.steps)
-    session = Session(task, folder, limit, BEGUN, arguments.resume is not None)
+    session = TrainingSession(task, folder, limit, BEGUN, arguments.resume is not None)
     with ExitStack() as stack:
         watches = open_records(session, arguments.tensorboard, stack)
         page = open_live_page(session, arguments.page, stack)
@@ -126,7 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 130 if outcome.was_interrupted else 0 if outcome.is_passed else 1
 
 
-def read_request(arguments: argparse.Namespace) -> tuple[Task, Path]:
+def read_request(arguments: argparse.Namespace) -> tuple[TrainingTask, Path]:
     """Return what is asked for, and the folder.
 
     Raises:
@@ -151,18 +151,18 @@ def read_request(arguments: argparse.Namespace) -> tuple[Task, Path]:
     return task, folder
 
 
-def make_task(given: Mapping[str, Any]) -> Task:
+def make_task(given: Mapping[str, Any]) -> TrainingTask:
     """Return what there is to learn; `given`: values of the command's options by the names of their arguments.
 
     Raises:
         SpecError: It is not possible.
     """
-    from donkeysim.rl.task import Task
+    from donkeysim.rl.task import TrainingTask
 
     chosen = choose_fields(given)
     tracks = chosen.get("tracks", ())
     laps = {"laps": 1} if len(tracks) > 1 or "all" in tracks or chosen.get("roads") else {}
-    return Task(**laps | chosen)
+    return TrainingTask(**laps | chosen)
 
 
 def choose_fields(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -171,9 +171,9 @@ def choose_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         SpecError: There is no such car or camera.
     """
-    from donkeysim.rl.task import Task
+    from donkeysim.rl.task import TrainingTask
 
-    names = [field.name for field in fields(Task) if field.name not in ("car", "camera")]
+    names = [field.name for field in fields(TrainingTask) if field.name not in ("car", "camera")]
     chosen = {name: given[name] for name in names if given.get(name) is not None}
     if "tracks" in chosen:
         chosen["tracks"] = tuple(chosen["tracks"])
@@ -197,7 +197,7 @@ def make_limit(minutes: float | None, steps: int | None) -> Limit:
     return Limit(60.0 * minutes, steps)
 
 
-def choose_folder(task: Task, out: str | None) -> Path:
+def choose_folder(task: TrainingTask, out: str | None) -> Path:
     """Return the folder that is asked for, or a new one here.
 
     Raises:
@@ -214,7 +214,7 @@ def choose_folder(task: Task, out: str | None) -> Path:
     return next(Path(name) for name in names if not Path(name).exists())
 
 
-def open_records(session: Session, has_tensorboard: bool, stack: ExitStack) -> list[Watch]:
+def open_records(session: TrainingSession, has_tensorboard: bool, stack: ExitStack) -> list[Watch]:
     """Return what writes the curve of learning into files, closed with the stack."""
     from donkeysim.rl.curve import CurveFile
 
@@ -229,7 +229,7 @@ def open_records(session: Session, has_tensorboard: bool, stack: ExitStack) -> l
     return [curve, writer]
 
 
-def open_live_page(session: Session, port: int, stack: ExitStack) -> LivePage | None:
+def open_live_page(session: TrainingSession, port: int, stack: ExitStack) -> LivePage | None:
     """Return the page that shows how it goes, closed with the stack; None: none is wanted, or no port is free."""
     from donkeysim.rl.curve import read_curve
     from donkeysim.rl.page import open_page
@@ -281,7 +281,7 @@ def describe_checks(checks: tuple[Check, ...]) -> str:
     return f"{check.laps:.1f} of {check.wanted_laps} laps at {check.speed:.2f} of {check.wanted_speed:.2f} m/s"
 
 
-def say_result(session: Session, outcome: Outcome, arguments: argparse.Namespace) -> Path | None:
+def say_result(session: TrainingSession, outcome: SessionResult, arguments: argparse.Namespace) -> Path | None:
     """Say how it ended, let the pilot drive, and return the report, if there is one."""
     from donkeysim.rl.curve import plot_curve
 
@@ -302,7 +302,7 @@ def say_result(session: Session, outcome: Outcome, arguments: argparse.Namespace
     return report
 
 
-def describe_ending(outcome: Outcome) -> str:
+def describe_ending(outcome: SessionResult) -> str:
     """Return in a sentence why learning ended."""
     spent = f"after {outcome.seconds:.0f} s and {outcome.steps:,} steps"
     if outcome.is_passed:
@@ -334,7 +334,7 @@ def show_checks(checks: Sequence[Check], title: str) -> None:
     console.print(table)
 
 
-def test_elsewhere(session: Session, arguments: argparse.Namespace) -> None:
+def test_elsewhere(session: TrainingSession, arguments: argparse.Namespace) -> None:
     """Let the best policy drive where it has not learned, if that is asked for, and print how it went."""
     from donkeysim.rl.elsewhere import check_elsewhere, list_tests
 
@@ -351,7 +351,7 @@ def test_elsewhere(session: Session, arguments: argparse.Namespace) -> None:
         console.print(f"Random roads it has not seen: a lap driven on the road on {clean} of {len(roads)}.")
 
 
-def judge_pilot(session: Session, outcome: Outcome) -> Path:
+def judge_pilot(session: TrainingSession, outcome: SessionResult) -> Path:
     """Let the pilot drive as `donkey evaluate` does, and write the report with a film of its best lap."""
     from donkeysim.cli.commands.evaluate import report_evaluation, show_evaluation
     from donkeysim.envs.conf import EnvConf
@@ -367,29 +367,29 @@ def judge_pilot(session: Session, outcome: Outcome) -> Path:
     return report_evaluation(evaluation, pilot, session.folder / "report.html")
 
 
-def describe_drive(outcome: Outcome) -> str:
+def describe_drive(outcome: SessionResult) -> str:
     """Return the command that drives with the pilot in a car's folder."""
     return f"python manage.py drive --model {outcome.pilot.resolve()}"
 
 
-def describe_evaluation(task: Task, outcome: Outcome) -> str:
+def describe_evaluation(task: TrainingTask, outcome: SessionResult) -> str:
     """Return the command that evaluates the pilot in the car that it learned to drive."""
     words = [f"donkey evaluate --model {outcome.pilot}", *(f"--{key} {name}" for key, name in task.equipment.items())]
     return " ".join(words)
 
 
-def describe_resume(outcome: Outcome) -> str:
+def describe_resume(outcome: SessionResult) -> str:
     """Return the command that goes on."""
     return f"donkey rl --resume {outcome.folder}"
 
 
-def finish_page(page: LivePage, task: Task, outcome: Outcome, report: Path | None) -> None:
+def finish_page(page: LivePage, task: TrainingTask, outcome: SessionResult, report: Path | None) -> None:
     """Show on the page how it ended."""
     from donkeysim.rl import page as pages
 
     ending: Ending = "learnt" if outcome.is_passed else "stopped" if outcome.was_interrupted else "time_up"
     page.finish(
-        pages.Outcome(
+        pages.TrainingSummary(
             ending,
             pilot=str(outcome.pilot),
             report=str(report or ""),
