@@ -11,7 +11,7 @@ from PIL import Image
 from art.meshes import draw_meshes
 from art.pictures import PICTURES
 from donkeysim.core.types import ByteArray
-from donkeysim.world.tracks.art import FOLDER, SKIN_ROW, Form, find_mesh, find_picture, read_form, read_picture
+from donkeysim.world.tracks.art import FOLDER, SKIN_ROW, MeshForm, find_mesh, find_picture, read_form, read_picture
 
 
 def main() -> None:
@@ -39,17 +39,17 @@ def is_picture_kept(name: str, picture: ByteArray) -> bool:
     return find_picture(name).exists() and np.array_equal(read_picture(name), picture)
 
 
-def is_mesh_kept(name: str, forms: Sequence[Form]) -> bool:
+def is_mesh_kept(name: str, forms: Sequence[MeshForm]) -> bool:
     """Return whether a mesh's file holds these forms and no others, to the last bit."""
     if not find_mesh(name).exists():
         return False
     with np.load(find_mesh(name)) as file:
-        if len(file.files) != len(Form._fields) * len(forms):
+        if len(file.files) != len(MeshForm._fields) * len(forms):
             return False
     return all(is_same(form, read_form(name, n)) for n, form in enumerate(forms))
 
 
-def is_same(one: Form, other: Form) -> bool:
+def is_same(one: MeshForm, other: MeshForm) -> bool:
     """Return whether two forms are the same, to the last bit."""
     pairs = ((one.corner, other.corner), (one.triangle, other.triangle))
     return one.skins == other.skins and all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
@@ -62,7 +62,7 @@ def write_picture(path: Path, picture: ByteArray) -> None:
     print(f"wrote {path.relative_to(FOLDER)}, {path.stat().st_size} bytes")
 
 
-def write_mesh(path: Path, forms: Sequence[Form]) -> None:
+def write_mesh(path: Path, forms: Sequence[MeshForm]) -> None:
     """Write the forms of a mesh."""
     corners = {f"corner_{n}": form.corner for n, form in enumerate(forms)}
     triangles = {f"triangle_{n}": form.triangle for n, form in enumerate(forms)}

@@ -9,7 +9,7 @@ import numpy as np
 from art import cars, indoor, person, plants, racing
 from art.palette import Palette
 from donkeysim.world.scene import Mesh
-from donkeysim.world.tracks.art import Form
+from donkeysim.world.tracks.art import MeshForm
 from donkeysim.world.tracks.props import PROP_KINDS
 
 PROPS: dict[str, Callable[[Palette, int], Mesh]] = {
@@ -67,7 +67,7 @@ CARS: dict[str, Callable[[Palette], Mesh]] = {
 """Draws the wheel and each body style."""
 
 
-def draw_meshes() -> dict[str, list[Form]]:
+def draw_meshes() -> dict[str, list[MeshForm]]:
     """Return the forms of every mesh, by the name of its file."""
     drawn = {f"cars/{name}": [_draw(build)] for name, build in CARS.items()}
     for kind, build in PROPS.items():
@@ -75,9 +75,9 @@ def draw_meshes() -> dict[str, list[Form]]:
     return drawn
 
 
-def _draw(build: Callable[..., Mesh], *form: int) -> Form:
+def _draw(build: Callable[..., Mesh], *form: int) -> MeshForm:
     palette = Palette()
     mesh = build(palette, *form)
     corner = np.concatenate((mesh.vertex, mesh.uv), axis=1)
     triangle = np.column_stack((mesh.triangle, mesh.material))
-    return Form(corner, triangle, tuple(palette.skins))
+    return MeshForm(corner, triangle, tuple(palette.skins))

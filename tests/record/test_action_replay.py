@@ -299,7 +299,7 @@ def test_a_forged_log_is_told_and_does_no_harm(tmp_path, monkeypatch):
         [commands.Reset([7])],
         [commands.PutOnPath([0], [], [], [])],
         [commands.Restore(3)],
-        [action_log.Moment(b"short")],
+        [action_log.LoggedSnapshot(b"short")],
         [commands.Join([5], [None])],
         [commands.Seed([7], [1])],
         [commands.SetParams(b"12345678")],

@@ -6,7 +6,7 @@ import pytest
 from donkeysim.core.errors import SpecError
 from donkeysim.record.recorder import open_simulator
 from donkeysim.record.replay import Replay
-from donkeysim.record.replay_view import Size, draw_replay, read_size
+from donkeysim.record.replay_view import FilmSize, draw_replay, read_size
 from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec, WorldSpec
 
 
@@ -28,7 +28,7 @@ def log(tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("view", "size", "shape"),
-    [("chase", Size(64, 32), (32, 64)), ("top", Size(32, 64), (64, 32)), ("camera", None, (360, 480))],
+    [("chase", FilmSize(64, 32), (32, 64)), ("top", FilmSize(32, 64), (64, 32)), ("camera", None, (360, 480))],
 )
 def test_views_have_the_size_that_was_asked_for(log, view, size, shape):
     pictures = [picture.copy() for picture in draw_replay(Replay(log), view, 0 if size else "Anna", size)]
@@ -37,7 +37,7 @@ def test_views_have_the_size_that_was_asked_for(log, view, size, shape):
 
 
 def test_the_seat_keeps_its_camera_s_shape_in_a_black_frame(log):
-    picture = next(draw_replay(Replay(log), "seat", "Anna", Size(160, 60)))
+    picture = next(draw_replay(Replay(log), "seat", "Anna", FilmSize(160, 60)))
     assert picture.shape == (60, 160, 3)
     assert not picture[:, :40].any()
     assert not picture[:, 120:].any()
@@ -58,7 +58,7 @@ def test_a_number_is_a_row_unless_a_car_is_called_so(log):
         ("side", 0, None, "unknown view 'side'"),
         ("chase", "Ana", None, "did you mean 'Anna'"),
         ("chase", "7", None, "there is no car 7; the log has the cars 0 to 2"),
-        ("camera", 0, Size(64, 64), "the view seat is the same place in any size"),
+        ("camera", 0, FilmSize(64, 64), "the view seat is the same place in any size"),
     ],
 )
 def test_what_cannot_be_shown_is_told_before_anything_is_played(log, view, car, size, told):
@@ -67,7 +67,7 @@ def test_what_cannot_be_shown_is_told_before_anything_is_played(log, view, car, 
 
 
 def test_sizes_are_read():
-    assert read_size("1280x720") == Size(1280, 720)
+    assert read_size("1280x720") == FilmSize(1280, 720)
     assert read_size(None) is None
 
 

@@ -63,7 +63,7 @@ class Stepped(msgspec.Struct, array_like=True, tag=1):
     """Of the state afterwards."""
 
 
-class Moment(msgspec.Struct, array_like=True, tag=14):
+class LoggedSnapshot(msgspec.Struct, array_like=True, tag=14):
     """A snapshot that is restored later; they are numbered from 0 as they come. All arrays, one after the other."""
 
     arrays: bytes
@@ -79,7 +79,7 @@ class Noted(msgspec.Struct, array_like=True, tag=19):
     text: str
 
 
-Event: TypeAlias = Stepped | Moment | Noted | Closed | Command
+Event: TypeAlias = Stepped | LoggedSnapshot | Noted | Closed | Command
 
 
 class LogWriter:

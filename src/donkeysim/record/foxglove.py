@@ -53,7 +53,7 @@ class Quaternion(msgspec.Struct, frozen=True):
     w: float = 1.0
 
 
-class Pose(msgspec.Struct, frozen=True):
+class FoxglovePose(msgspec.Struct, frozen=True):
     """Where something is, and how it is turned."""
 
     position: Vector3 = Vector3()
@@ -115,7 +115,7 @@ class KeyValuePair(msgspec.Struct, frozen=True):
 class ArrowPrimitive(msgspec.Struct, frozen=True):
     """An arrow."""
 
-    pose: Pose
+    pose: FoxglovePose
     shaft_length: float
     shaft_diameter: float
     head_length: float
@@ -126,7 +126,7 @@ class ArrowPrimitive(msgspec.Struct, frozen=True):
 class CubePrimitive(msgspec.Struct, frozen=True):
     """A box."""
 
-    pose: Pose
+    pose: FoxglovePose
     size: Vector3
     color: Color
 
@@ -138,7 +138,7 @@ class SpherePrimitive(CubePrimitive, frozen=True):
 class CylinderPrimitive(msgspec.Struct, frozen=True):
     """A cylinder or frustum."""
 
-    pose: Pose
+    pose: FoxglovePose
     size: Vector3
     bottom_scale: float
     top_scale: float
@@ -149,7 +149,7 @@ class LinePrimitive(msgspec.Struct, frozen=True):
     """Points that are joined by lines."""
 
     type: int
-    pose: Pose
+    pose: FoxglovePose
     thickness: float
     scale_invariant: bool
     points: list[Point3]
@@ -161,7 +161,7 @@ class LinePrimitive(msgspec.Struct, frozen=True):
 class TriangleListPrimitive(msgspec.Struct, frozen=True):
     """Triangles."""
 
-    pose: Pose
+    pose: FoxglovePose
     points: list[Point3]
     color: Color
     colors: list[Color] = []
@@ -171,7 +171,7 @@ class TriangleListPrimitive(msgspec.Struct, frozen=True):
 class TextPrimitive(msgspec.Struct, frozen=True):
     """Words."""
 
-    pose: Pose
+    pose: FoxglovePose
     billboard: bool
     font_size: float
     scale_invariant: bool
@@ -182,7 +182,7 @@ class TextPrimitive(msgspec.Struct, frozen=True):
 class ModelPrimitive(msgspec.Struct, frozen=True):
     """A model from a file."""
 
-    pose: Pose
+    pose: FoxglovePose
     scale: Vector3
     color: Color
     override_color: bool
@@ -240,7 +240,9 @@ def _resolve(part: Any, parts: dict[str, Any]) -> Any:
         return part
     if "$ref" in part:
         name = part["$ref"].rpartition("/")[2]
-        title = name.lower() if name in ("Time", "Duration") else f"foxglove.{name}"  # two that are known without
+        title = (
+            name.lower() if name in ("Time", "Duration") else f"foxglove.{name.removeprefix('Foxglove')}"
+        )  # two go without
         return {**_resolve(parts[name], parts), "title": title if name in globals() else name}
     if "anyOf" in part:  # a value or nothing
         return _resolve(part["anyOf"][0], parts)

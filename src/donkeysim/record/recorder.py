@@ -117,6 +117,6 @@ class Recorder:
         key = hashlib.blake2b(content, digest_size=16).digest()
         if key not in self._moments:
             self._moments[key] = len(self._moments)
-            self._writer.append(log.Moment(content), len(content))
+            self._writer.append(log.LoggedSnapshot(content), len(content))
         self._last = (snapshot, checksum, self._moments[key])
         return self._moments[key]

@@ -94,7 +94,7 @@ class Replay:
             self.physics_count += event.count
             if self.deviation is None and simulator.sum_up(self._unknown) != event.checksum:
                 self.deviation = self.step_count
-        elif isinstance(event, log.Moment):
+        elif isinstance(event, log.LoggedSnapshot):
             self._moments.append(self._read_moment(event))
         elif isinstance(event, log.Noted):
             if self.listener is not None:
@@ -104,7 +104,7 @@ class Replay:
         elif not isinstance(event, log.Closed):
             self.rows.update(simulator.apply(event) or ())
 
-    def _read_moment(self, event: log.Moment) -> Snapshot:
+    def _read_moment(self, event: log.LoggedSnapshot) -> Snapshot:
         moment, place = make_snapshot(self.simulator.spec, self.simulator.place.props_per_world), 0
         for name, array in list_arrays(moment).items():
             if name.removeprefix("state.") in self._unknown:

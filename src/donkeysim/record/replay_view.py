@@ -24,18 +24,18 @@ LEAST_SIDE, GREATEST_SIDE = 16, 4096
 """Of a film's picture [pixel]."""
 
 
-class Size(NamedTuple):
+class FilmSize(NamedTuple):
     """Of a film's picture."""
 
     width: int
     height: int
 
 
-SIZE = Size(640, 360)
+SIZE = FilmSize(640, 360)
 """Where no other is asked for."""
 
 
-def read_size(text: str | None) -> Size | None:
+def read_size(text: str | None) -> FilmSize | None:
     """Return the size that a text such as "1280x720" tells; None for none.
 
     Raises:
@@ -50,14 +50,14 @@ def read_size(text: str | None) -> Size | None:
             f"the size is {shorten(text)!r}; it takes columns and rows such as 1280x720, both even, "
             f"{LEAST_SIDE} to {GREATEST_SIDE}."
         )
-    return Size(*sides)
+    return FilmSize(*sides)
 
 
 def draw_replay(
     replay: Replay,
     view: str = "chase",
     car: int | str = 0,
-    size: Size | None = None,
+    size: FilmSize | None = None,
     report: Callable[[int, int], None] | None = None,
 ) -> Iterator[ByteArray]:
     """Play a log to its end and yield pictures, shape [height, width, 3] with even sides, each valid until the next.
@@ -107,7 +107,7 @@ def list_names(path: Path) -> list[str]:
 
 
 def _draw(
-    replay: Replay, view: str, car: int | str, size: Size, report: Callable[[int, int], None] | None
+    replay: Replay, view: str, car: int | str, size: FilmSize, report: Callable[[int, int], None] | None
 ) -> Iterator[ByteArray]:
     simulator, due = replay.simulator, 0
     for count in replay.play(to_the_end=True, report=report):
@@ -118,7 +118,7 @@ def _draw(
         due %= STEPS_PER_FRAME
 
 
-def _frame(picture: ByteArray, size: Size) -> ByteArray:
+def _frame(picture: ByteArray, size: FilmSize) -> ByteArray:
     """Return a picture in the middle of a black one of this size, if it is smaller."""
     rows, columns, _ = picture.shape
     if (columns, rows) == size:

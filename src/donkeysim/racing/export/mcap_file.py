@@ -206,15 +206,15 @@ def _draw_track(walk: RaceWalk) -> fox.SceneEntity:
 
 def _draw_line(kind: int, points: FloatArray, colour: fox.Color, thickness: float) -> fox.LinePrimitive:
     corners = [fox.Point3(*point) for point in points.tolist()]
-    return fox.LinePrimitive(kind, fox.Pose(), thickness, False, corners, colour)
+    return fox.LinePrimitive(kind, fox.FoxglovePose(), thickness, False, corners, colour)
 
 
 def _draw_car(walk: RaceWalk, row: int) -> fox.SceneEntity:
     """Return a car as a box of its colour and size with its name above; it moves with its frame of reference."""
     red, green, blue = (level / 255.0 for level in walk.find_body(row).colour)
     length, width, height = walk.simulator.car_spec.chassis_size
-    box = fox.CubePrimitive(fox.Pose(), fox.Vector3(length, width, height), fox.Color(red, green, blue))
-    above = fox.Pose(fox.Vector3(z=0.3))
+    box = fox.CubePrimitive(fox.FoxglovePose(), fox.Vector3(length, width, height), fox.Color(red, green, blue))
+    above = fox.FoxglovePose(fox.Vector3(z=0.3))
     name = fox.TextPrimitive(above, True, 14.0, True, fox.Color(1.0, 1.0, 1.0), walk.director.entries[row])
     return fox.SceneEntity(_read_time(walk), name_frame(row), name_frame(row), cubes=[box], texts=[name])
 

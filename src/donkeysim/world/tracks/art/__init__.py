@@ -42,7 +42,7 @@ SKIN_ROW = np.dtype("i4, f8, f8, f8, U32, i4")
 """A `Skin` in a file: its flags, red, green, blue, picture and segment."""
 
 
-class Form(NamedTuple):
+class MeshForm(NamedTuple):
     """One form of a mesh as its file has it.
 
     Attributes:
@@ -77,12 +77,12 @@ def build_mesh(name: str, form: int, assets: Assets) -> Mesh:
 
 
 @lru_cache(maxsize=256)
-def read_form(name: str, form: int) -> Form:
+def read_form(name: str, form: int) -> MeshForm:
     """Return one form of a mesh; nobody writes it."""
     with np.load(find_mesh(name)) as file:
         rows = file[f"skins_{form}"].tolist()
         skins = tuple(Skin(flags, (r, g, b), picture, segment) for flags, r, g, b, picture, segment in rows)
-        return Form(file[f"corner_{form}"], file[f"triangle_{form}"], skins)
+        return MeshForm(file[f"corner_{form}"], file[f"triangle_{form}"], skins)
 
 
 def find_picture(name: str) -> Path:

@@ -14,7 +14,7 @@ from donkeysim.core.errors import SceneError
 from donkeysim.core.types import BoolArray, FloatArray, LongArray
 from donkeysim.world.path_frame import close_line, measure_length
 from donkeysim.world.tracks.paths.curve import fit_curve, join_heights
-from donkeysim.world.tracks.paths.path_file import PathPoints, Placing, place_path
+from donkeysim.world.tracks.paths.path_file import PathPlacement, PathPoints, place_path
 from donkeysim.world.tracks.paths.walk import Walk, draw_walk
 from donkeysim.world.tracks.tables.path import PathTable, RandomWalk, Segment
 from donkeysim.world.tracks.tables.road import RoadTable
@@ -263,7 +263,7 @@ def _sample_script(start: FloatArray, yaw: float, length: FloatArray, angle: Flo
     )
 
 
-def draw_file(table: PathTable) -> tuple[CentreLine, Placing]:
+def draw_file(table: PathTable) -> tuple[CentreLine, PathPlacement]:
     """Return the path of a file and how the file's coordinates became the world's.
 
     It is scaled once more where smoothing and the curve have changed a wanted length.
@@ -283,7 +283,7 @@ def draw_file(table: PathTable) -> tuple[CentreLine, Placing]:
         factor = table.length / line.length
         line = _stretch(line, factor)
         x, y = (begin + factor * (shift - begin) for begin, shift in zip(table.start, placing.shift, strict=True))
-        placing = Placing(placing.scale * factor, placing.yaw, (x, y))
+        placing = PathPlacement(placing.scale * factor, placing.yaw, (x, y))
     return line, placing
 
 

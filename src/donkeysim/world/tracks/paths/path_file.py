@@ -45,7 +45,7 @@ LONGEST_FILE = 20_000_000
 
 
 @dataclass(frozen=True)
-class Placing:
+class PathPlacement:
     """From the coordinates of a file to the world: scaled, turned about z, moved.
 
     Attributes:
@@ -138,7 +138,7 @@ def measure_raw_path(raw: RawPath) -> float:
     return _measure(raw.position, raw.is_closed is not False)
 
 
-def place_path(table: PathTable) -> tuple[PathPoints, Placing]:
+def place_path(table: PathTable) -> tuple[PathPoints, PathPlacement]:
     """Return the path of a track whose [path] names a file, and how the file's coordinates became the world's.
 
     Raises:
@@ -155,11 +155,11 @@ def place_path(table: PathTable) -> tuple[PathPoints, Placing]:
     if table.reverse:
         points = _reverse(points, table.closed)
     points = _choose_points(points, table, raw.is_drawn, f"{path}: at scale = {scale:g} the path")
-    placing = Placing(1.0, math.radians(table.yaw), (0.0, 0.0))
+    placing = PathPlacement(1.0, math.radians(table.yaw), (0.0, 0.0))
     first = placing.apply(points.position[:1])[0]
     shift = (table.start[0] - float(first[0]), table.start[1] - float(first[1]))
-    turned = Placing(1.0, placing.yaw, shift)
-    return replace(points, position=turned.apply(points.position)), Placing(scale, placing.yaw, shift)
+    turned = PathPlacement(1.0, placing.yaw, shift)
+    return replace(points, position=turned.apply(points.position)), PathPlacement(scale, placing.yaw, shift)
 
 
 def _choose_points(points: PathPoints, table: PathTable, is_drawn: bool, what: str) -> PathPoints:

@@ -18,7 +18,7 @@ import numpy as np
 
 from donkeysim.core.errors import SceneError, describe_unknown
 from donkeysim.world.tracks.paths.raw_path import FARTHEST, RawPath
-from donkeysim.world.tracks.paths.svg_curve import Stroke, read_strokes
+from donkeysim.world.tracks.paths.svg_curve import SvgStroke, read_strokes
 
 MEETING = 0.01
 """Share of a drawing's size within which the ends of a line meet."""
@@ -108,14 +108,14 @@ def _choose(drawn: list[_Drawn], others: dict[str, str], element: str, source: s
     return seen[0]
 
 
-def _read_shape(drawn: _Drawn, place: str) -> list[Stroke]:
+def _read_shape(drawn: _Drawn, place: str) -> list[SvgStroke]:
     if drawn.tag == "path":
         return read_strokes(drawn.shape, place)
     numbers = [float(number) for number in _NUMBER.findall(drawn.shape)]
     if not all(abs(number) < FARTHEST for number in numbers):
         raise SceneError(f"{place}: a coordinate is beyond {FARTHEST:g}; scale the drawing down.")
     points = list(zip(numbers[::2], numbers[1::2], strict=False))
-    return [Stroke(points, drawn.tag == "polygon")]
+    return [SvgStroke(points, drawn.tag == "polygon")]
 
 
 class _Reader:

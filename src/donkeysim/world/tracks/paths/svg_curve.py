@@ -23,7 +23,7 @@ _COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2, "A": 
 
 
 @dataclass
-class Stroke:
+class SvgStroke:
     """One line of a drawing.
 
     Attributes:
@@ -35,7 +35,7 @@ class Stroke:
     is_closed: bool = False
 
 
-def read_strokes(data: str, place: str) -> list[Stroke]:
+def read_strokes(data: str, place: str) -> list[SvgStroke]:
     """Return the lines of an SVG path, curves as points on them.
 
     Args:
@@ -45,7 +45,7 @@ def read_strokes(data: str, place: str) -> list[Stroke]:
     Raises:
         SceneError: It is not written as SVG says; the text shows where.
     """
-    strokes: list[Stroke] = []
+    strokes: list[SvgStroke] = []
     count = 0
     try:
         segments = parse_path(" ".join(_list_commands(data, place)))
@@ -54,7 +54,7 @@ def read_strokes(data: str, place: str) -> list[Stroke]:
     for segment in segments:
         points = _list_points(segment)
         if isinstance(segment, Move) or (strokes[-1].is_closed and points):
-            strokes.append(Stroke([_split(segment.start)]))  # what follows a closed line begins where it began
+            strokes.append(SvgStroke([_split(segment.start)]))  # what follows a closed line begins where it began
         strokes[-1].point += points
         strokes[-1].is_closed |= isinstance(segment, Close)
         count += len(points)

@@ -36,7 +36,7 @@ Outline: TypeAlias = tuple[AnyFloat, Paint]
 
 
 @dataclass(frozen=True)
-class Layer:
+class HorizonLayer:
     """Something that stands at the horizon.
 
     Attributes:
@@ -65,7 +65,7 @@ class SkyStyle:
 
     air: Stops
     clouds: float
-    layers: tuple[Layer, ...]
+    layers: tuple[HorizonLayer, ...]
     water: Colour | None = None
 
 
@@ -161,7 +161,7 @@ def _add_clouds(sky: AnyFloat, elevation: AnyFloat, strength: float) -> None:
     sky += (cloud - sky) * (0.92 * cover).astype(np.float32)
 
 
-def _add_layer(sky: AnyFloat, elevation: AnyFloat, layer: Layer, haze: Colour) -> None:
+def _add_layer(sky: AnyFloat, elevation: AnyFloat, layer: HorizonLayer, haze: Colour) -> None:
     """Paint what rises from the horizon: hazier the farther it is, and at its foot."""
     top, colour = layer.shape(*layer.about)
     grain = make_noise(256, WIDTH, 0.8, layer.seed)[: np.count_nonzero(elevation < 0.6)]
@@ -260,43 +260,43 @@ SKIES: dict[str, SkyStyle] = {
         SUMMER,
         1.0,
         (
-            Layer(_hills, (0.115, 0.030, 51, 1.3, (120, 148, 172)), 0.45, 61),
-            Layer(_hills, (0.070, 0.020, 52, 1.2, (104, 138, 112)), 0.25, 62),
-            Layer(_trees, (0.034, (66, 96, 58), 53), 0.08, 63),
+            HorizonLayer(_hills, (0.115, 0.030, 51, 1.3, (120, 148, 172)), 0.45, 61),
+            HorizonLayer(_hills, (0.070, 0.020, 52, 1.2, (104, 138, 112)), 0.25, 62),
+            HorizonLayer(_trees, (0.034, (66, 96, 58), 53), 0.08, 63),
         ),
     ),
     "mountains": SkyStyle(
         ((0.12, (178, 206, 234)), (0.45, (98, 152, 216)), (1.57, (44, 92, 172))),
         0.75,
         (
-            Layer(_peaks, (0.15, 0.13, 251, (108, 116, 134), 0.22), 0.38, 261),
-            Layer(_peaks, (0.09, 0.07, 255, (88, 98, 98), 0.30), 0.20, 262),
-            Layer(_trees, (0.046, (44, 72, 52), 257), 0.08, 263),
+            HorizonLayer(_peaks, (0.15, 0.13, 251, (108, 116, 134), 0.22), 0.38, 261),
+            HorizonLayer(_peaks, (0.09, 0.07, 255, (88, 98, 98), 0.30), 0.20, 262),
+            HorizonLayer(_trees, (0.046, (44, 72, 52), 257), 0.08, 263),
         ),
     ),
     "desert": SkyStyle(
         ((0.12, (196, 212, 228)), (0.45, (124, 172, 222)), (1.57, (66, 118, 194))),
         0.45,
         (
-            Layer(_mesas, (0.080, 0.055, 351, (186, 128, 98)), 0.35, 361),
-            Layer(_hills, (0.034, 0.012, 353, 1.2, (190, 154, 106)), 0.15, 362),
+            HorizonLayer(_mesas, (0.080, 0.055, 351, (186, 128, 98)), 0.35, 361),
+            HorizonLayer(_hills, (0.034, 0.012, 353, 1.2, (190, 154, 106)), 0.15, 362),
         ),
     ),
     "city": SkyStyle(
         ((0.12, (176, 200, 224)), (0.45, (124, 168, 214)), (1.57, (74, 122, 190))),
         1.0,
         (
-            Layer(_skyline, (0.05, 0.26, 22, 451, (126, 136, 152), (92, 106, 130)), 0.45, 461),
-            Layer(_skyline, (0.03, 0.15, 34, 453, (138, 130, 122), (74, 82, 96)), 0.20, 462),
-            Layer(_trees, (0.020, (62, 88, 56), 455), 0.06, 463),
+            HorizonLayer(_skyline, (0.05, 0.26, 22, 451, (126, 136, 152), (92, 106, 130)), 0.45, 461),
+            HorizonLayer(_skyline, (0.03, 0.15, 34, 453, (138, 130, 122), (74, 82, 96)), 0.20, 462),
+            HorizonLayer(_trees, (0.020, (62, 88, 56), 455), 0.06, 463),
         ),
     ),
     "coast": SkyStyle(
         ((0.12, (184, 214, 236)), (0.45, (104, 168, 226)), (1.57, (40, 104, 190))),
         0.6,
         (
-            Layer(_hills, (0.075, 0.085, 551, 1.6, (126, 140, 140)), 0.30, 561),
-            Layer(_skyline, (0.004, 0.075, 18, 553, (214, 190, 160), (120, 106, 96)), 0.16, 562),
+            HorizonLayer(_hills, (0.075, 0.085, 551, 1.6, (126, 140, 140)), 0.30, 561),
+            HorizonLayer(_skyline, (0.004, 0.075, 18, 553, (214, 190, 160), (120, 106, 96)), 0.16, 562),
         ),
         water=(74, 128, 168),
     ),
@@ -304,8 +304,8 @@ SKIES: dict[str, SkyStyle] = {
         ((0.14, (128, 152, 173)), (0.50, (88, 113, 153)), (1.57, (52, 76, 122))),
         0.0,
         (
-            Layer(_hills, (0.064, 0.011, 651, 1.4, (104, 112, 84)), 0.25, 661),
-            Layer(_hills, (0.034, 0.010, 652, 1.2, (94, 98, 60)), 0.08, 662),
+            HorizonLayer(_hills, (0.064, 0.011, 651, 1.4, (104, 112, 84)), 0.25, 661),
+            HorizonLayer(_hills, (0.034, 0.010, 652, 1.2, (94, 98, 60)), 0.08, 662),
         ),
     ),
 }
