@@ -7,8 +7,8 @@ import numpy as np
 from benchmarks.gpu.timing import free_memory
 from donkeysim.core.device import Device
 from donkeysim.core.kernel import index_kernel
-from donkeysim.gpu.ledger import LedgerRows
 from donkeysim.gpu.simulator import BatchSimulator
+from donkeysim.physics.kernels.ledger import LedgerRows
 from donkeysim.world.specs import SceneSpec, WorldSpec
 from donkeysim.world.state import HIT_NONE, Control
 

@@ -64,7 +64,9 @@ _SHARED = (
     "core/vector.py",
     "envs/rules.py",
     "render/lens.py",
+    "world/ledger.py",
     "world/randomization.py",
+    "world/state.py",
 )
 """Sources outside of `kernels` whose functions or numbers kernels take in."""
 

@@ -18,9 +18,10 @@ from donkeysim.envs.batch_observer import BatchObserver
 from donkeysim.envs.batch_settings import make_rules
 from donkeysim.envs.fleet import read_start
 from donkeysim.envs.kernels.episodes import WORD, Episodes, begin_episode, seed_world, take_action
-from donkeysim.envs.kernels.numbers import Told, copy_row, tell_car
+from donkeysim.envs.kernels.numbers import Told, copy_row
 from donkeysim.envs.kernels.tasks import DISABLED, SAME_STEP, Verdicts, judge_car
 from donkeysim.envs.observations import LOOK_AHEAD, Observation, check_observe
+from donkeysim.envs.step_info import make_told, write_told
 from donkeysim.envs.track_settings import check_count, read_settings
 from donkeysim.envs.vector_env import ActionRange, choose_threads, read_mask, read_mode, spread_seeds
 from donkeysim.envs.waiting import announce_kernels
@@ -121,7 +122,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
             world_key=self.simulator.world_key,
             start=device.upload(np.full((count, 3), np.nan)),
         )
-        self._told, self._told_last = _make_told(device, count), _make_told(device, count)
+        self._told, self._told_last = make_told(device, count), make_told(device, count)
         randomizer = self.simulator.randomizer
         self._values: Any = ()
         self._drawn: dict[str, Any] = {}
@@ -268,7 +269,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         self._tell(self._told)
 
     def _tell(self, told: Told) -> None:
-        self._device.run(tell_car, self.num_envs, self.simulator.ledger, told, block=256)
+        write_told(self._device, self.simulator.ledger, told)
 
     # -- what is handed out -------------------------------------------------------------------------------------------
 
@@ -328,12 +329,6 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         del kwargs
         if hasattr(self, "simulator"):  # Gymnasium up to 1.2 also closes what could not be made
             self.simulator.close()
-
-
-def _make_told(device: Device, count: int) -> Told:
-    kinds = {"on_road": bool, "hit": bool, "laps": np.int32}
-    shapes = {"position": (count, 3)}
-    return Told(*(device.zeros(shapes.get(name, (count,)), kinds.get(name, np.float64)) for name in Told._fields))
 
 
 def _find_device(device: str | Device, threads: int | None) -> Device:

@@ -8,22 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from gymnasium.error import ResetNeeded
-from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import ByteArray
 from donkeysim.envs.autoreset import AutoresetMode
 from donkeysim.envs.fleet import read_seed
 from donkeysim.envs.observations import Observation
-from donkeysim.envs.step import Step
+from donkeysim.envs.step_info import StepInfo
 from donkeysim.envs.track_settings import check_count, read_settings
 from donkeysim.envs.vector_env import FleetVectorEnv, choose_threads, read_action, take_first
 from donkeysim.envs.window import ShownEnv
 from donkeysim.sim.viewpoint import draw_car
 from donkeysim.world.specs import SceneSpec
-from donkeysim.world.state import HIT_NONE
 
 
 class TrackVectorEnv(FleetVectorEnv):
@@ -66,7 +63,7 @@ class TrackVectorEnv(FleetVectorEnv):
             task,
             chosen.make_observer(fleet),
             chosen.make_actions(),
-            describe_step,
+            StepInfo(fleet.simulator).describe,
             autoreset_mode=autoreset_mode,
             copy=copy,
             starts_at_random=chosen.starts_at_random,
@@ -146,23 +143,6 @@ class TrackEnv(ShownEnv[Observation]):
 
     def _draw(self) -> ByteArray:
         return draw_car(self.fleet.simulator, 0)
-
-
-def describe_step(step: Step) -> dict[str, NDArray[Any]]:
-    """Return what `info` tells of every car: metres, m/s, seconds, + = left."""
-    return {
-        "position": step.position.copy(),
-        "offset": step.offset.copy(),
-        "heading_error": step.heading_error.copy(),
-        "along": step.along.copy(),
-        "speed": np.hypot(step.forward_speed, step.left_speed),
-        "on_road": step.on_road.copy(),
-        "hit": step.hit != HIT_NONE,
-        "driven": step.driven.copy(),
-        "progress": step.furthest / step.path_length,
-        "laps": step.laps.copy(),
-        "lap_time": step.lap_time.copy(),
-    }
 
 
 def _take_row(seen: Observation) -> Observation:

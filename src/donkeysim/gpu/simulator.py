@@ -10,12 +10,11 @@ import numpy as np
 from donkeysim.core.device import Device
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.gpu.kernels.reset import forget_hit
-from donkeysim.gpu.ledger import share_ledger
 from donkeysim.gpu.memory import MemoryUse, count_bytes
 from donkeysim.gpu.pictures import BatchCamera, BatchPictures
 from donkeysim.gpu.randomizer import BatchRandomizer
 from donkeysim.gpu.reset import Resetter
-from donkeysim.physics.ledger import make_book, make_derived
+from donkeysim.physics.ledger import make_book, make_derived, share_rows
 from donkeysim.physics.world_stepper import WorldStepper
 from donkeysim.render.gather import check_camera
 from donkeysim.world.layout import make_layout
@@ -59,7 +58,7 @@ class BatchSimulator:
         Args:
             spec: What is simulated.
             device: What runs it.
-            look_ahead: Distances for `Derived.ahead`, rising, 0 or more [m].
+            look_ahead: Distances for `Ledger.ahead`, rising, 0 or more [m].
 
         Raises:
             SceneError: There is no such scene.
@@ -77,7 +76,7 @@ class BatchSimulator:
         room = (layout.world_count, layout.cars_per_world, layout.props_per_world)
         self.state = device.upload(make_state(*room, layout.car.has_actuators))
         self.control = device.upload(make_control(layout.car_count))
-        self.ledger = share_ledger(self.state, self.control, self.stepper.book.derived)
+        self.ledger = share_rows(self.state, self.control, self.stepper.book.derived)
         self.world_key: Any = device.zeros((layout.world_count,), np.int64)
         self._resetter = Resetter(layout, device, self.stepper, self.state, self.control)
         self.randomizer: BatchRandomizer | None = None

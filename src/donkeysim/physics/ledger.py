@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.physics.kernels.ledger import Book, Derived, PathTables
+from donkeysim.physics.kernels.ledger import SOURCES, Book, Derived, LedgerRows, PathTables
+from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Scene
+from donkeysim.world.state import Control, State
+
+_TYPES = {"FloatArray": np.float64, "IntArray": np.int32}
+"""Of the numbers of columns, by annotation."""
 
 
 def make_derived(car_count: int, point_count: int = 0) -> Derived:
     """Return rows of zeros, for so many points of the path ahead."""
-    floats = {name: np.zeros(car_count) for name in Derived._fields if name not in ("ahead", "laps")}
-    return Derived(**floats, ahead=np.zeros((car_count, point_count, 2)), laps=np.zeros(car_count, np.int32))
+    columns = [column for column in fields(Ledger) if column.name in Derived._fields]
+    shapes = {"ahead": (car_count, point_count, 2)}
+    return Derived(*(np.zeros(shapes.get(column.name, car_count), _TYPES[str(column.type)]) for column in columns))
+
+
+def share_rows(state: State, control: Control, derived: Derived) -> LedgerRows:
+    """Return all columns of the ledger, each the array that holds its numbers."""
+    known = state._asdict() | control._asdict() | derived._asdict()
+    return LedgerRows(*(known[SOURCES[name]] for name in LedgerRows._fields))
 
 
 def make_book(scenes: Sequence[Scene], derived: Derived, look_ahead: Sequence[float] = ()) -> Book:

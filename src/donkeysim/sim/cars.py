@@ -19,7 +19,6 @@ from donkeysim.sim.ledger import LedgerKeeper
 from donkeysim.sim.place import Place, make_place, make_world_keys, move_spec
 from donkeysim.sim.shorthands import CommandShorthands
 from donkeysim.sim.snapshot import Snapshot, write_snapshot
-from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec, LidarSpec, SceneSpec, WorldSpec
 from donkeysim.world.state import HIT_NONE, NODE_UNKNOWN, make_control
@@ -36,6 +35,7 @@ class Cars(CommandShorthands):
         state: All that changes; private to `sim`, `physics` and `render`. Read the ledger, make commands.
         control: What the cars are asked to do; private likewise, see `commands.Drive`.
         ledger: A row for each car, read only.
+        rows: The same in the form that kernels take.
         world_key: Of each world's random numbers, see `core.rng`, shape [world_count]; `commands.Seed` sets it.
         car_count: Slots for cars, `world_count * cars_per_world`.
     """
@@ -64,7 +64,7 @@ class Cars(CommandShorthands):
         self._equipment = Equipment()
         self._held: Snapshot | None = None
         self._keeper = LedgerKeeper(self.place, self.state, self.control, look_ahead)
-        self.ledger: Ledger = self._keeper.ledger
+        self.ledger, self.rows = self._keeper.ledger, self._keeper.rows
         self._log: commands.CommandLog | None = None
         self.place.place_props(self.state)
 
@@ -237,8 +237,7 @@ class Cars(CommandShorthands):
         self.control.brake[rows] = 0.0
         self._put(rows, position, orientation, at_rest=True)
         if command.speed is not None:
-            speed = np.array(command.speed, np.float64)
-            yaws = find_yaws(orientation)
+            speed, yaws = np.array(command.speed, np.float64), find_yaws(orientation)
             self.state.velocity[rows, :2] = (speed * np.array([np.cos(yaws), np.sin(yaws)])).T
             self.state.wheel_speed[rows] = speed[:, None] / self.car_spec.wheel_radius
             self._keeper.renew(rows)

@@ -7,14 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from donkeysim.core.types import LongArray
-from donkeysim.physics.kernels.ledger import Derived
-from donkeysim.physics.ledger import make_book, make_derived
+from donkeysim.physics.kernels.ledger import LedgerRows
+from donkeysim.physics.ledger import make_book, make_derived, share_rows
 from donkeysim.sim.place import Place
 from donkeysim.world.ledger import Event, Ledger
 from donkeysim.world.state import Control, State
-
-_OTHER_NAMES = {"cte": "offset", "checkpoint": "sector"}
-"""What the ledger calls arrays of `State`."""
 
 WAY_FIELDS = ("speed", "gain", "driven", "furthest", "progress", "off_road_time", "still_time", "wrong_way_time")
 """What is counted from where a car was put."""
@@ -24,6 +21,7 @@ class LedgerKeeper:
     """The ledger of cars, and what happened to them.
 
     Attributes:
+        rows: The same columns in the form that kernels take.
         ledger: For everybody, read only.
     """
 
@@ -40,7 +38,8 @@ class LedgerKeeper:
         self._look_ahead = tuple(look_ahead)
         self._everybody: LongArray = np.arange(car_count)
         self._derived = make_derived(car_count, len(look_ahead))
-        self.ledger = _share(place.spec.cars_per_world, state, control, self._derived)
+        self.rows = share_rows(state, control, self._derived)
+        self.ledger = _show(place.spec.cars_per_world, self.rows)
         self.move(place, state)
 
     def move(self, place: Place, state: State) -> None:
@@ -70,15 +69,9 @@ class LedgerKeeper:
         ]
 
 
-def _share(cars_per_world: int, state: State, control: Control, derived: Derived) -> Ledger:
+def _show(cars_per_world: int, rows: LedgerRows) -> Ledger:
     """Return a ledger of these arrays, which nobody can write by it."""
-    known = {name: getattr(state, name) for name in State._fields}
-    arrays = {_OTHER_NAMES.get(name, name): array for name, array in known.items()}
-    arrays |= control._asdict() | derived._asdict()
-    arrays["on_road"] = arrays["on_road"].view(bool)
-    rows = {}
-    for name in Ledger.__dataclass_fields__:
-        if name != "cars_per_world":
-            rows[name] = arrays[name].view()
-            rows[name].flags.writeable = False
-    return Ledger(cars_per_world, **rows)
+    columns = {name: column.view() for name, column in rows._replace(on_road=rows.on_road.view(bool))._asdict().items()}
+    for column in columns.values():
+        column.flags.writeable = False
+    return Ledger(cars_per_world, **columns)

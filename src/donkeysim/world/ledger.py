@@ -2,11 +2,13 @@
 
 Telemetry, environments, standings, evaluations, drivers, pages and recordings read these rows; reading changes nothing.
 A frame is one call of `Simulator.step`; what commands change (a reset, a car put somewhere) shows at once.
+
+`Ledger` is the one list of columns. A new one is a field there, and a line in `physics.kernels.ledger` that writes it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
@@ -123,6 +125,9 @@ class Ledger:
     reset_count: IntArray
     """Resets since the car joined."""
 
+
+COLUMNS = tuple(column.name for column in fields(Ledger) if column.name != "cars_per_world")
+"""By name, in order."""
 
 EVENT_CROSSING, EVENT_LAP, EVENT_CHECKPOINT, EVENT_MISSED_CHECKPOINT = range(4)
 """A start line was crossed (value: its index), a lap finished (its time [s]), a checkpoint passed (its index), line 0

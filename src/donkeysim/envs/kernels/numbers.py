@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from donkeysim.core.kernel import index_kernel, inner_kernel, kernel
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray, IntArray, LongArray
-from donkeysim.gpu.ledger import LedgerRows
+from donkeysim.physics.kernels.ledger import LedgerRows
 from donkeysim.world.state import HIT_NONE
 
 LIMIT = 5.0

@@ -8,7 +8,7 @@ from donkeysim.core.frames import UNITS_PER_METRE
 from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.envs.rules import FALL_REWARD, HIT_REWARD
-from donkeysim.gpu.ledger import LedgerRows
+from donkeysim.physics.kernels.ledger import LedgerRows
 from donkeysim.world.state import HIT_NONE
 
 OFF_ROAD_PATIENCE = 0.25

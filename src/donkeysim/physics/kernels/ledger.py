@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections import namedtuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.core.types import PHYSICS_RATE, FloatArray, IntArray, LongArray
 from donkeysim.physics.kernels.laps import note_event
 from donkeysim.physics.kernels.layout import EventTable
-from donkeysim.world.ledger import EVENT_BACK_ON_ROAD, EVENT_LEFT_ROAD
-from donkeysim.world.state import State
+from donkeysim.world.ledger import COLUMNS, EVENT_BACK_ON_ROAD, EVENT_LEFT_ROAD
+from donkeysim.world.state import Control, State
 
 STILL_SPEED = 0.05
 """Below it a car counts as standing [m/s]."""
@@ -26,21 +27,17 @@ LEAP_RATE = 20.0
 """Twentieths of a second in a second."""
 
 
-class Derived(NamedTuple):
-    """What follows from `State` alone; see `world.ledger.Ledger`."""
+SOURCES = dict(zip(COLUMNS, COLUMNS, strict=True)) | {"offset": "cte", "sector": "checkpoint"}
+"""What each column of the ledger is called in `State`, `Control` or `Derived`, where its numbers are."""
 
-    time: FloatArray
-    yaw: FloatArray
-    upright: FloatArray
-    forward_speed: FloatArray
-    left_speed: FloatArray
-    yaw_rate: FloatArray
-    heading_error: FloatArray
-    path_length: FloatArray
-    width_left: FloatArray
-    width_right: FloatArray
-    ahead: FloatArray
-    laps: IntArray
+if TYPE_CHECKING:  # fields that are worked out are none for a checker of types
+    LedgerRows: TypeAlias = Any
+    Derived: TypeAlias = Any
+else:
+    LedgerRows = namedtuple("LedgerRows", COLUMNS)
+    """All columns in a form that kernels take, arrays of the device that the cars are on."""
+    Derived = namedtuple("Derived", [name for name in COLUMNS if SOURCES[name] not in State._fields + Control._fields])
+    """The columns that follow from `State`: those that neither it nor `Control` has."""
 
 
 class PathTables(NamedTuple):
