@@ -14,7 +14,7 @@ from donkeysim.serve.client_queues import (
     Presence,
     QueueTurns,
 )
-from donkeysim.wire.messages import DriveCar, ResetCar, SetStepMode
+from donkeysim.wire.messages import DriveCar, RegenerateRoad, ResetCar, SetStepMode
 from donkeysim.wire.reading import read_request
 
 CAMERA = read_request({"msg_type": "cam_config", "img_w": "64", "img_h": "64"}).request
@@ -43,11 +43,17 @@ class Doer:
         self.done = []
         self.seconds = seconds
         self.refused = set()
-        self.turns = QueueTurns(self.perform, lambda client, entry: client not in self.refused, self.clock)
+        self.waiting = set()
+        self.turns = QueueTurns(
+            self.perform_next,
+            lambda client, entry: client not in self.refused,
+            lambda queue: queue.client_id in self.waiting,
+            self.clock,
+        )
 
-    def perform(self, client_id, entry):
+    def perform_next(self, queue):
         self.clock.advance(self.seconds)
-        self.done.append((client_id, entry))
+        self.done.append((queue.client_id, queue.take()))
 
     def take(self):
         self.turns.take_quick()
@@ -59,6 +65,15 @@ def test_of_controls_in_a_row_the_latest_counts_and_keeps_what_it_does_not_say()
     assert taken == [control(steer=0.1, throttle=0.5), ResetCar(), control(steer=0.3)]
 
 
+def test_of_roads_in_a_row_the_latest_counts_likewise():
+    style = RegenerateRoad(road_style=1, rand_seed=None, turn_increment=None)
+    seed = RegenerateRoad(road_style=None, rand_seed=7, turn_increment=None)
+    assert empty(fill(control(), style, seed)) == [
+        control(),
+        RegenerateRoad(road_style=1, rand_seed=7, turn_increment=None),
+    ]
+
+
 @pytest.mark.parametrize("first", [[], [SetStepMode(is_synchronous=True, step_count=None)]])
 def test_in_lock_step_and_from_its_beginning_each_control_counts(first):
     entries = [*first, control(steer=0.1), control(steer=0.2)]
@@ -67,6 +82,7 @@ def test_in_lock_step_and_from_its_beginning_each_control_counts(first):
 
 def test_no_control_is_left_out_while_lock_step_is_just_being_begun():
     queue = fill(SetStepMode(is_synchronous=True, step_count=None))
+    assert queue.enlist()
     queue.take()  # the thread carries it out, and has not said yet that it is done
     entries = [control(steer=0.1), control(steer=0.2)]
     for entry in entries:
@@ -115,7 +131,8 @@ def test_requests_take_no_more_than_their_share_of_the_thread(entry, share):
     queue = fill(entry)
     doer.turns.add(queue)
     while doer.clock.now < 10.0:
-        if queue.append(entry, latest_counts=False):
+        queue.append(entry, latest_counts=False)
+        if queue.enlist():
             doer.turns.add(queue)
         doer.take()
         doer.clock.advance(max(doer.turns.seconds_left() or 0.0, 1e-5))
@@ -137,6 +154,19 @@ def test_a_client_that_must_wait_is_looked_at_again_and_holds_up_nobody():
     assert doer.turns.is_idle
 
 
+def test_a_client_that_waits_for_its_step_is_left_to_the_simulation_until_it_says_more():
+    doer = Doer()
+    doer.waiting.add(1)
+    queue = fill(control(steer=0.1))
+    assert queue.enlist()
+    doer.turns.add(queue)
+    doer.take()
+    assert doer.turns.is_idle
+    assert doer.done == []
+    queue.append(control(steer=0.2), latest_counts=False)
+    assert queue.enlist(), "the thread is told again"
+
+
 def test_nothing_is_lost_between_two_threads():
     """One thread appends 20,000 resets, as the event loop does, and another takes them, as the simulation does."""
     queue, doer = ClientQueue(1), Doer()
@@ -144,7 +174,8 @@ def test_nothing_is_lost_between_two_threads():
 
     def append():
         for _ in range(20_000):
-            if queue.append(ResetCar(), latest_counts=True):
+            queue.append(ResetCar(), latest_counts=True)
+            if queue.enlist():
                 listed.release()
         queue.append(Presence.LEAVE, latest_counts=True)
         listed.release()

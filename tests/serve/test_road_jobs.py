@@ -91,12 +91,23 @@ def test_who_asked_is_heard_again_on_the_new_road_in_its_order(make_show):
     assert show.take(1, "telemetry")[-1]["throttle"] == 0.9
 
 
+def test_half_controls_that_come_while_a_road_is_made_are_merged(make_show):
+    show = make_show()
+    show.say(1, "regen_road", road_style="1")
+    show.say(1, "control", steering="0.3")
+    show.say(1, "control", throttle="0.4")
+    wait_for_road(show)
+    show.beat()
+    last = show.take(1, "telemetry")[-1]
+    assert (last["steering_angle"], last["throttle"]) == (pytest.approx(0.3), 0.4)
+
+
 def test_roads_of_several_clients_come_one_after_the_other(make_show):
     show = make_show()
     show.say(1, "regen_road", road_style="1")
     for seed in range(50):
         show.say(2, "regen_road", road_style="0", rand_seed=str(seed))
-    assert len(show.simulation._clients[2].queue.waiting) <= 2, "of many in a row the last one counts"
+    assert len(show.simulation._clients[2].queue._waiting) <= 2, "of many in a row the last one counts"
     wait_for_road(show)
     assert show.simulation._simulator.scene.road.seed == 49
     assert show.simulation._simulator.scene.road.style == 0

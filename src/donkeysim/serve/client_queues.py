@@ -12,10 +12,12 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import msgspec
+
 from donkeysim.core.clock import Clock
 from donkeysim.serve.time_budget import TimeBudget
 from donkeysim.wire import messages
-from donkeysim.wire.messages import DriveCar, Request
+from donkeysim.wire.messages import DriveCar, RegenerateRoad, Request
 
 MOST_WAITING = 64
 """Requests of one client; who has so many in its queue is not listened to until some are done."""
@@ -50,14 +52,18 @@ _QUICK = (DriveCar, messages.ResetCar, messages.SetPosition, messages.GetNodePos
 
 @dataclass(eq=False)
 class ClientQueue:
-    """One client's entries; `append` is the event loop's, `take` the simulation thread's.
+    """All that one client has asked for; the event loop appends, the simulation's thread takes.
+
+    In lock-step a control waits here for its step, and whatever a client says while its road is made for that road.
 
     Attributes:
         client_id: Whose.
+        heard: When the client last said something or was last answered, as far as the simulation knows [s].
         is_listed: Whether the thread knows that there is something to take.
     """
 
     client_id: int
+    heard: float = 0.0
     is_listed: bool = False
     _waiting: deque[Entry] = field(default_factory=deque)
     _has_step_mode: bool = False
@@ -80,20 +86,32 @@ class ClientQueue:
         """Whether the next entry is, or there is none."""
         return not isinstance(self.first, _QUICK)
 
-    def append(self, entry: Entry, latest_counts: bool) -> bool:
-        """Add an entry; return whether the thread must be told.
+    @property
+    def is_ready(self) -> bool:
+        """Whether the client's next control is here, as far as lock-step is concerned."""
+        return isinstance(self.first, DriveCar)
+
+    def append(self, entry: Entry, latest_counts: bool) -> None:
+        """Add an entry.
 
         Args:
             entry: What the client wants.
-            latest_counts: Whether a control takes the place of one before it that waits: not in lock-step.
+            latest_counts: Whether a control, or a road, is merged into one that waits as the last: not in lock-step.
         """
-        if not self.is_listed:  # else the thread may be just carrying one out
+        if not self.is_listed and not self._waiting:  # else the thread may be just carrying one out
             self._has_step_mode = False
         self._has_step_mode |= isinstance(entry, messages.SetStepMode)
-        if not (latest_counts and not self._has_step_mode and isinstance(entry, DriveCar) and self._replace(entry)):
+        if not (latest_counts and not self._has_step_mode and self._merge(entry)):
             self._waiting.append(entry)
+
+    def enlist(self) -> bool:
+        """Note that the thread knows from now on; return whether it must be told."""
         was_listed, self.is_listed = self.is_listed, True
         return not was_listed
+
+    def put_back(self, entry: Entry) -> None:
+        """Put an entry that was taken back to the front."""
+        self._waiting.appendleft(entry)
 
     def drop_if_unseen(self) -> bool:
         """Forget a client that has only joined, if the thread has not seen that yet; return whether it was so."""
@@ -112,23 +130,26 @@ class ClientQueue:
         except IndexError:
             return None
 
-    def unlist(self) -> bool:
-        """Note that all was taken; return whether something came at this moment, so that it is listed again."""
+    def unlist(self, has_to_wait: bool) -> bool:
+        """Note that the thread looks elsewhere; return whether it should look here again at once.
+
+        Args:
+            has_to_wait: Whether the simulation itself takes what is left. Otherwise something may have just come.
+        """
         self.is_listed = False
-        if not self._waiting:
+        if has_to_wait or not self._waiting:
             return False
         self.is_listed = True
         return True
 
-    def _replace(self, control: DriveCar) -> bool:
-        """Put a control in the place of the last entry if that is one; what it does not say stays."""
+    def _merge(self, entry: Entry) -> bool:
+        """Put an entry in the place of the last one if both are controls, or roads: what it does not say stays."""
         try:
             last = self._waiting[-1]
-            if not isinstance(last, DriveCar):
+            if not isinstance(entry, (DriveCar, RegenerateRoad)) or type(last) is not type(entry):
                 return False
-            steer = last.steer if control.steer is None else control.steer
-            throttle = last.throttle if control.throttle is None else control.throttle
-            self._waiting[-1] = DriveCar(steer=steer, throttle=throttle, brake=control.brake)
+            said = {name: value for name in entry.__struct_fields__ if (value := getattr(entry, name)) is not None}
+            self._waiting[-1] = msgspec.structs.replace(last, **said)
         except IndexError:  # the thread took it at this moment
             return False
         return True
@@ -138,17 +159,23 @@ class QueueTurns:
     """Which queue the simulation's thread empties next."""
 
     def __init__(
-        self, perform: Callable[[int, Entry], None], may_take: Callable[[int, Entry], bool], read_clock: Clock
+        self,
+        perform_next: Callable[[ClientQueue], None],
+        may_take: Callable[[int, Entry], bool],
+        has_to_wait: Callable[[ClientQueue], bool],
+        read_clock: Clock,
     ) -> None:
         """Begin with nobody waiting.
 
         Args:
-            perform: Does what a client wants.
-            may_take: Whether this may be done now.
+            perform_next: Takes the next entry of a queue and does what the client wants.
+            may_take: Whether this may be done now; asked again a little later if not.
+            has_to_wait: Whether a queue is emptied at another time, by the simulation itself.
             read_clock: Wall time.
         """
-        self._perform = perform
+        self._perform_next = perform_next
         self._may_take = may_take
+        self._has_to_wait = has_to_wait
         self._read_clock = read_clock
         self._held: list[ClientQueue] = []
         self._quick: deque[ClientQueue] = deque()
@@ -210,17 +237,18 @@ class QueueTurns:
 
     def _take_turn(self, queue: ClientQueue, most: int, budget: TimeBudget) -> None:
         began = self._read_clock()
-        is_held = False
+        is_held = has_to_wait = False
         for _ in range(most):
             entry = queue.first
-            is_held = entry is not None and not self._may_take(queue.client_id, entry)
-            if is_held or (entry := queue.take()) is None:
+            if entry is None or (has_to_wait := self._has_to_wait(queue)):
                 break
-            self._perform(queue.client_id, entry)
+            if is_held := not self._may_take(queue.client_id, entry):
+                break
+            self._perform_next(queue)
             if queue.is_costly:
                 break
         budget.charge(self._read_clock() - began)
         if is_held:
             self._held.append(queue)
-        elif queue.unlist():
+        elif queue.unlist(has_to_wait):
             self.add(queue)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from donkeysim.core import frames
 from donkeysim.core.errors import SceneError
 from donkeysim.core.rotation import look_to_quaternion
+from donkeysim.serve.client_queues import ClientQueue
 from donkeysim.serve.ghost_cones import GhostWatch
-from donkeysim.serve.lock_step import RequestQueue
 from donkeysim.serve.output import ORGANISERS, Output, OutputKind
 from donkeysim.serve.picture_budget import limit_camera
 from donkeysim.serve.simulation_options import SimulationOptions
@@ -39,7 +39,7 @@ class Client:
 
     Attributes:
         client_id: Never used again for another.
-        queue: Its queue in lock-step.
+        queue: What it has asked for.
         car: Its car; None in the menu and when no place was free.
         awaits_road: Whether it has asked for a road that is being made; what it says meanwhile is carried out after.
         deaf_since: When it was first seen not to read its telemetry, None while it does [s].
@@ -48,7 +48,7 @@ class Client:
     """
 
     client_id: int
-    queue: RequestQueue
+    queue: ClientQueue
     car: SceneCar | None = None
     awaits_road: bool = False
     deaf_since: float | None = None

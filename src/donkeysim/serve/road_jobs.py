@@ -90,7 +90,7 @@ class RoadJobs:
         road = change_road(simulator.scene.name, simulator.scene.road, request)
         client.awaits_road = True
         if self._work is not None:
-            client.queue.waiting.appendleft(request)
+            client.queue.put_back(request)
         else:
             self.begin(simulator, road, client.client_id)
 

@@ -14,8 +14,9 @@ from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, des
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.drivers.path_follower import STYLES
 from donkeysim.serve.car_park import CarPark
+from donkeysim.serve.client_queues import ClientQueue, Presence
 from donkeysim.serve.ghost_cones import GhostWatch
-from donkeysim.serve.lock_step import LockStep, RequestQueue
+from donkeysim.serve.lock_step import LockStep
 from donkeysim.serve.organiser_news import list_news
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.pace_car import MOST_STEPS_UNSTEERED
@@ -38,9 +39,6 @@ from donkeysim.world.tracks import list_scenes, shorten_scene_name
 
 REST_SHARE = 0.25
 """In the last part of the time between two beats nothing costly is begun: it could make the next one late."""
-
-MOST_IN_LOCK_STEP = 64
-"""Requests of one client that wait for their step; further ones wait in front of the simulation."""
 
 
 class Simulation:
@@ -88,9 +86,15 @@ class Simulation:
 
     # -- who is here --------------------------------------------------------------------------------------------------
 
-    def join(self, client_id: int) -> None:
-        """Welcome a client: with a car when a scene is running, with the menu otherwise."""
-        client = self._clients[client_id] = Client(client_id, RequestQueue(self._read_clock()))
+    def join(self, client_id: int, queue: ClientQueue | None = None) -> None:
+        """Welcome a client: with a car when a scene is running, with the menu otherwise.
+
+        Args:
+            client_id: Never used before.
+            queue: What it asks for; None: that comes by `execute` only.
+        """
+        client = self._clients[client_id] = Client(client_id, ClientQueue(client_id) if queue is None else queue)
+        client.queue.heard = self._read_clock()
         self._welcome(client)
 
     def _welcome(self, client: Client) -> None:
@@ -216,12 +220,15 @@ class Simulation:
     # -- requests -----------------------------------------------------------------------------------------------------
 
     def may_execute(self, client_id: int, request: messages.Request) -> bool:
-        """Return whether a request can be carried out now; not while much waits for others, or a plate is drawn."""
-        client = self._clients.get(client_id)
-        if client is None or self._simulator is None:
-            return True
-        is_open = len(client.queue.waiting) < MOST_IN_LOCK_STEP
-        return is_open and self._plate_jobs.is_ready(self._simulator, client_id, request)
+        """Return whether a request can be carried out now; not while its plate is drawn."""
+        return self._simulator is None or self._plate_jobs.is_ready(self._simulator, client_id, request)
+
+    def has_to_wait(self, queue: ClientQueue) -> bool:
+        """Return whether a client's next request waits for its step, or for a road; then it is carried out unasked."""
+        client = self._clients.get(queue.client_id)
+        if client is None:
+            return False
+        return client.awaits_road or (self._lock_step.is_on and client.car is not None and queue.is_ready)
 
     def note_conduct(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None:
         """Take note whether a client reads its telemetry, and of its mistakes; may be called on any thread."""
@@ -231,24 +238,29 @@ class Simulation:
             client.deaf_since = None if is_reading else client.deaf_since or self._read_clock()
 
     def execute(self, client_id: int, request: messages.Request) -> None:
-        """Do what a client asks for, in lock-step in its turn."""
+        """Do what a client asks for, after all that it has asked for before."""
         client = self._clients.get(client_id)
-        if client is None:
-            return
-        client.queue.heard = self._read_clock()
-        if (self._lock_step.is_on and client.car is not None) or client.awaits_road:
-            client.queue.add(request, last_counts=not self._lock_step.is_on)
+        if client is not None:
+            client.queue.append(request, latest_counts=not self._lock_step.is_on)
             self._drain(client)
-        else:
-            self._perform(client, request)
+            client.queue.heard = self._read_clock()
+
+    def perform_next(self, queue: ClientQueue) -> None:
+        """Take the next entry of a client's queue and carry it out; nothing of it if the client was sent away."""
+        entry = queue.take()
+        client = self._clients.get(queue.client_id)
+        if client is None or entry is None:
+            return
+        queue.heard = self._read_clock()
+        if entry is Presence.LEAVE:
+            self.leave(client.client_id)
+        elif isinstance(entry, messages.Request):
+            self._perform(client, entry)
 
     def _drain(self, client: Client) -> None:
         """Carry out what waits in a client's queue, in lock-step up to its next control."""
-        queue = client.queue
-        while queue.waiting and not client.awaits_road:
-            if self._lock_step.is_on and client.car is not None and queue.is_ready():
-                return
-            self._perform(client, queue.waiting.popleft())
+        while client.queue.first is not None and not self.has_to_wait(client.queue):
+            self.perform_next(client.queue)
 
     def _perform(self, client: Client, request: messages.Request) -> None:
         place = ClientState.MENU
@@ -373,11 +385,11 @@ class Simulation:
             self._send_idle_away(self._simulator, list(self._park), self._options.idle_timeout)
 
     def _beat_in_lock_step(self, simulator: Simulator) -> None:
-        ready = [c for c in self._clients.values() if c.car is not None and c.queue.is_ready()]
+        ready = [c for c in self._clients.values() if c.car is not None and c.queue.is_ready]
         cars = []
         for client in ready:
-            request = client.queue.waiting.popleft()
-            if client.car is not None:
+            request = client.queue.take()
+            if client.car is not None and isinstance(request, messages.DriveCar):
                 client.car.carry_out(simulator, request, self._options)
                 cars.append(client.car)
         self._advance(simulator, self._lock_step.step_count, cars, OutputKind.ANSWER)

@@ -74,7 +74,7 @@ class SimulationThread:
         self._simulation: Simulation | None = None
         self._inbox: queue.SimpleQueue[Callable[[Simulation], object]] = queue.SimpleQueue()
         self._queues: dict[int, ClientQueue] = {}
-        self._turns = QueueTurns(self._perform, self._may_take, read_clock)
+        self._turns = QueueTurns(self._perform_next, self._may_take, self._has_to_wait, read_clock)
         self._outbox: list[Output] = []
         self._outbox_lock = threading.Lock()
         self._is_delivering = self._is_awaited = False
@@ -159,7 +159,8 @@ class SimulationThread:
 
     def _append(self, queue: ClientQueue, entry: Entry) -> None:
         """Put an entry into a client's queue and see to it that the thread knows."""
-        if queue.append(entry, latest_counts=not self.is_in_lock_step()):
+        queue.append(entry, latest_counts=not self.is_in_lock_step())
+        if queue.enlist():
             self._put(lambda _: self._turns.add(queue))
 
     def _put(self, task: Callable[[Simulation], object]) -> None:
@@ -267,19 +268,22 @@ class SimulationThread:
             self._guard(simulation, self._inbox.get_nowait())
             self._done_count += 1
 
-    def _perform(self, client_id: int, entry: Entry) -> None:
-        """Do what a client wants."""
+    def _perform_next(self, queue: ClientQueue) -> None:
+        """Do the next thing that a client wants."""
         assert self._simulation is not None
-        if entry is Presence.JOIN:
-            self._guard(self._simulation, lambda simulation: simulation.join(client_id))
-        elif entry is Presence.LEAVE:
-            self._guard(self._simulation, lambda simulation: simulation.leave(client_id))
+        if queue.first is Presence.JOIN:
+            queue.take()
+            self._guard(self._simulation, lambda simulation: simulation.join(queue.client_id, queue))
         else:
-            self._guard(self._simulation, lambda simulation: simulation.execute(client_id, entry))
+            self._guard(self._simulation, lambda simulation: simulation.perform_next(queue))
 
     def _may_take(self, client_id: int, entry: Entry) -> bool:
         assert self._simulation is not None
         return isinstance(entry, Presence) or self._simulation.may_execute(client_id, entry)
+
+    def _has_to_wait(self, queue: ClientQueue) -> bool:
+        assert self._simulation is not None
+        return self._simulation.has_to_wait(queue)
 
     def _seconds_to_act(self, seconds_to_beat: float | None) -> float | None:
         """Return how long the thread may wait: to the next beat or turn, or until a picture loses its patience."""
