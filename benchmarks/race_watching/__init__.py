@@ -24,7 +24,7 @@ from donkeysim.racing.show.reel import Reel
 from donkeysim.racing.show.timing import CarLook, Timing
 from donkeysim.watch.film import Film
 from donkeysim.watch.spectator import create_app
-from donkeysim.watch.watchable import CarRow, NoRace
+from donkeysim.watch.watchable import CarRow
 from donkeysim.web.serving import PageServer, bind_port
 
 CARS, BEAT, SECONDS = 24, 0.05, 20.0
@@ -65,7 +65,7 @@ def plan_race(seconds: float) -> tuple[RacePlan, list[DriverRacer]]:
     return plan, [DriverRacer(DRIVERS[row % len(DRIVERS)]) for row in range(CARS)]
 
 
-class LiveRace(NoRace):
+class LiveRace:
     """A race in real time on a thread of its own, and what the page asks of it."""
 
     scene_name, is_loading, loading_stage, has_pace_car = "generated_track", False, "", None
@@ -111,6 +111,9 @@ class LiveRace(NoRace):
     def time_line(self) -> TimeLine | None:
         return self.reel.time_line()
 
+    def joining(self) -> None:
+        return None
+
     async def show_race(self, at: float | None) -> RaceView | None:
         return self.reel.find_view(at)
 
@@ -129,7 +132,7 @@ class LiveRace(NoRace):
 async def measure_group(name: str, questions: list[dict[str, Any]]) -> list[Figure]:
     """Return what viewers get and how steadily the race goes on meanwhile."""
     live = LiveRace(SECONDS + 10.0)
-    page = PageServer(create_app(live, wire_port=None), bind_port(0))  # type: ignore[arg-type]
+    page = PageServer(create_app(live, wire_port=None, races=live), bind_port(0))  # type: ignore[arg-type]
     await page.start()
     live.thread.start()
     await asyncio.sleep(6.0)

@@ -6,7 +6,6 @@ import os
 import random
 
 import pytest
-from serve.test_race_simulation import Meeting
 
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.racing.rules import act
@@ -15,6 +14,7 @@ from donkeysim.racing.rules.shelf import list_rule_books, load_rule_book
 from donkeysim.racing.run.race_file import load_report
 from donkeysim.racing.run.racer import DriverRacer
 from donkeysim.racing.run.verify import verify_race
+from racing.host.test_race_simulation import Meeting
 from standing import write_track
 
 pytestmark = pytest.mark.soak

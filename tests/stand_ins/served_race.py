@@ -3,6 +3,7 @@
 import asyncio
 import threading
 
+from donkeysim.racing.show.race_routes import list_race_routes
 from donkeysim.watch.spectator import create_app
 from donkeysim.web.access import THIS_MACHINE
 from donkeysim.web.serving import PageServer, bind_port
@@ -23,7 +24,14 @@ class ServedRace:
     async def start(self):
         """Serve it."""
         ids = {"generated_track": "donkey-generated-track-v0"}
-        app = create_app(self.stage, wire_port=9091, environments=ids, access=self.access)
+        app = create_app(
+            self.stage,
+            wire_port=9091,
+            environments=ids,
+            access=self.access,
+            races=self.stage,
+            race_routes=list_race_routes(self.stage),
+        )
         self.server = PageServer(self.wrap(app), bind_port(0))
         await self.server.start()
         self.address = self.server.address

@@ -11,7 +11,7 @@ from donkeysim.core.errors import SceneError, SpecError, describe_unknown
 from donkeysim.core.image import encode_jpeg
 from donkeysim.racing.rules.act import Act
 from donkeysim.racing.show.race_view import Joining, RaceView, TimeLine
-from donkeysim.watch.watchable import CHOSEN, CarRow, NoRace, Outline, View
+from donkeysim.watch.watchable import CHOSEN, CarRow, Outline, View
 from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry
 
@@ -20,8 +20,8 @@ PAINTS = ((220, 40, 30), (35, 110, 220), (245, 190, 40), (60, 160, 75), (150, 70
 
 
 @dataclass
-class WatchedStage(NoRace):
-    """Follows `Watchable`; tests set the fields and read `calls`."""
+class WatchedStage:
+    """Follows `Watchable` and `ControllableRaces`; tests set the fields and read `calls`."""
 
     scene_name: str | None = "generated_track"
     is_loading: bool = False
@@ -132,12 +132,12 @@ class WatchedStage(NoRace):
     async def act(self, act: Act) -> None:
         self.calls.append(("act", act))
         if self.race is None:
-            await super().act(act)
+            raise SpecError("no race is held here.")
 
     async def start_race(self) -> None:
         self.calls.append(("start_race",))
         if self.race is None:
-            await super().start_race()
+            raise SpecError("no race is held here.")
 
     def _require_car(self, car_id: int) -> None:
         if self.scene_name is None or not 1 <= car_id <= len(self.names):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from donkeysim.racing.show.race_view import Mark, RaceView, TowerLine
+from donkeysim.racing.show.reel import rate_cars
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.broadcast import LEAST_SHOT, LEAST_STORY, Broadcast
 from donkeysim.watch.tv import TrackCameras, place_cameras
@@ -110,7 +111,7 @@ def make_view(at, intervals=(None, None, None, None), marks=()):
 def choose(simulator, views):
     broadcast = Broadcast(wants_cameras=False)
     rows = {10 + row: row for row in range(4)}
-    return [broadcast.note(simulator, rows, view, view.at).chosen for view in views]
+    return [broadcast.note(simulator, rows, rate_cars(view, view.at), view.at).chosen for view in views]
 
 
 def test_the_leader_is_watched_until_there_is_a_fight_and_news_come_before(simulator):
@@ -140,10 +141,10 @@ def test_the_same_frames_are_cut_alike(simulator):
 
 def test_another_race_begins_anew_with_the_same_cameras(simulator, cameras):
     broadcast, rows = Broadcast(wants_cameras=False), {10 + row: row for row in range(4)}
-    broadcast.note(simulator, rows, make_view(300.0), 300.0)
+    broadcast.note(simulator, rows, rate_cars(make_view(300.0), 300.0), 300.0)
     broadcast.cameras = cameras
     fight = make_view(0.5, (None, 3.0, 0.4, 2.0))
-    assert broadcast.note(simulator, rows, fight, 0.5).chosen == 2
+    assert broadcast.note(simulator, rows, rate_cars(fight, 0.5), 0.5).chosen == 2
     other = Simulator(WorldSpec(SceneSpec("generated_track"), cars_per_world=6), scene=simulator.scene)
     for _ in range(6):
         other.add_car()

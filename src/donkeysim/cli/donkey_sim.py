@@ -24,11 +24,14 @@ from donkeysim.core.files import describe_failure
 if TYPE_CHECKING:
     import socket
 
+    from starlette.routing import BaseRoute
+
     from donkeysim.cli.drive_beside import DriveBeside
     from donkeysim.cli.private_port import PrivatePort
     from donkeysim.core.clock import Clock
     from donkeysim.racing.host.race_offer import RaceOffer
     from donkeysim.racing.host.race_simulation import RaceSimulation
+    from donkeysim.racing.host.threaded_races import ThreadedRaces
     from donkeysim.serve.scene_loader import SceneLoader
     from donkeysim.serve.server import Server
     from donkeysim.serve.simulation import Simulation
@@ -114,7 +117,7 @@ async def _serve(options: ServerOptions, listener: socket.socket, private: Priva
         server.quit()
 
     scene = options.simulation.experiment.scene
-    thread = _make_thread(options, server, clock, give_up)
+    thread, races = _make_thread(options, server, clock, give_up)
     _end_at_signals(server.quit)
     await server.start(thread)
     thread.start()
@@ -122,7 +125,7 @@ async def _serve(options: ServerOptions, listener: socket.socket, private: Priva
         thread.begin_scene(scene.name, give_up)
     drives: list[DriveBeside] = []
     find_control = lambda: drives[0].control_url if drives else ""  # noqa: E731
-    page, url = await _open_page(options, thread, listener, server.faults.totals, find_control)
+    page, url = await _open_page(options, thread, races, listener, server.faults.totals, find_control)
     drive = _start_drive(options, listener.getsockname()[1], url, give_up)
     if drive is not None:
         drives.append(drive)
@@ -140,8 +143,8 @@ async def _serve(options: ServerOptions, listener: socket.socket, private: Priva
 
 def _make_thread(
     options: ServerOptions, server: Server, clock: Clock, give_up: Callable[[DonkeySimError], None]
-) -> WatchedThread:
-    """Return the thread of what clients drive in: scenes of their choice, or races."""
+) -> tuple[WatchedThread, ThreadedRaces | None]:
+    """Return the thread of what clients drive in, scenes of their choice or races, and what is shown of the latter."""
     import asyncio
 
     from donkeysim.serve.watched_thread import WatchedThread
@@ -149,13 +152,19 @@ def _make_thread(
     folders = options.simulation.experiment.scene.folders
     if options.race is None:
         make = functools.partial(_make_simulation, options.simulation, clock)
-        return WatchedThread(make, server.deliver, clock, give_up, folders)
-    from donkeysim.racing.host.race_thread import RaceThread
+        return WatchedThread(make, server.deliver, clock, give_up, folders), None
+    from donkeysim.racing.host.threaded_races import ThreadedRaces
 
     loop = asyncio.get_running_loop()
     offer = replace(options.race, end=lambda: loop.call_soon_threadsafe(server.quit))
-    make_races = functools.partial(_make_race_simulation, options.simulation, offer, clock)
-    return RaceThread(make_races, server.deliver, clock, give_up, folders)
+
+    def make_races() -> Simulation:
+        races.races = _make_race_simulation(options.simulation, offer, clock)
+        return races.races
+
+    thread = WatchedThread(make_races, server.deliver, clock, give_up, folders)
+    races = ThreadedRaces(thread)
+    return thread, races
 
 
 def _make_server(options: ServerOptions, listener: socket.socket, private: PrivatePort | None, clock: Clock) -> Server:
@@ -202,6 +211,7 @@ def _tell_first_run(text: str) -> None:
 async def _open_page(
     options: ServerOptions,
     thread: WatchedThread,
+    races: ThreadedRaces | None,
     listener: socket.socket,
     faults: Mapping[str, int],
     find_control: Callable[[], str],
@@ -210,29 +220,27 @@ async def _open_page(
 
     Without a page, which has no address, the simulator still runs.
     """
-    if not options.has_page:
+    host, wire_port = listener.getsockname()[:2]
+    bound = _bind_page(options, host)
+    if bound is None:
         return None, ""
+    page_listener, access = bound
     from donkeysim.envs.registration import SCENE_BY_ID
     from donkeysim.watch.spectator import create_app
-    from donkeysim.web.access import arrange_access
-    from donkeysim.web.serving import PageServer, bind_port
-    from donkeysim.web.token import make_token
+    from donkeysim.web.serving import PageServer
 
-    host, wire_port = listener.getsockname()[:2]
-    try:
-        tls_folder = _find_tls_folder() if options.has_tls else None
-        page_listener = bind_port(options.page_port, host)
-        access = arrange_access(page_listener, make_token, tls_folder)
-    except SpecError as error:
-        _log.warning("no watching page: %s", error)
-        return None, ""
     ids = {scene: name for name, scene in SCENE_BY_ID.items()}
     app = create_app(
-        thread, wire_port=wire_port, access=access, faults=faults, environments=ids, find_control=find_control
+        thread,
+        wire_port=wire_port,
+        access=access,
+        faults=faults,
+        environments=ids,
+        find_control=find_control,
+        races=races,
+        race_routes=() if races is None else _open_races(races, host, wire_port, access),
     )
     page = PageServer(app, page_listener, certificate=access.certificate)
-    if options.race is not None:
-        _say_how_to_join(thread, host, wire_port, access)
     await page.start()
     print(f"Watch it at {access.url}", flush=True)
     if access.network_url is not None:
@@ -241,15 +249,32 @@ async def _open_page(
     return page, access.url
 
 
-def _say_how_to_join(thread: WatchedThread, host: str, port: int, access: Access) -> None:
-    """Let the page say where drivers find the races."""
-    from donkeysim.racing.host.race_thread import RaceThread
+def _bind_page(options: ServerOptions, host: str) -> tuple[socket.socket, Access] | None:
+    """Return where the watching page is and who reaches it; None where there is none."""
+    if not options.has_page:
+        return None
+    from donkeysim.web.access import arrange_access
+    from donkeysim.web.serving import bind_port
+    from donkeysim.web.token import make_token
+
+    try:
+        tls_folder = _find_tls_folder() if options.has_tls else None
+        listener = bind_port(options.page_port, host)
+        return listener, arrange_access(listener, make_token, tls_folder)
+    except SpecError as error:
+        _log.warning("no watching page: %s", error)
+        return None
+
+
+def _open_races(races: ThreadedRaces, host: str, port: int, access: Access) -> list[BaseRoute]:
+    """Let the page say where drivers find the races, and return what may be asked of them."""
+    from donkeysim.racing.show.race_routes import list_race_routes
     from donkeysim.racing.show.race_view import Joining
     from donkeysim.web.address import find_network_address
 
-    assert isinstance(thread, RaceThread), "where races are held"
     address = find_network_address() or host if host in ("0.0.0.0", "::") else host
-    thread.address = Joining(address, port, access.network_url or access.url)
+    races.address = Joining(address, port, access.network_url or access.url)
+    return list_race_routes(races)
 
 
 def _find_tls_folder() -> Path:

@@ -18,7 +18,7 @@ from donkeysim.drive.control_address import find_control_address
 from donkeysim.drive.simulated_car import BuiltInSimulatedCar
 from donkeysim.sim.viewpoint import draw_car, draw_place, find_pose
 from donkeysim.watch.spectator import create_app
-from donkeysim.watch.watchable import CHOSEN, CarRow, NoRace, Outline, View, draw_outline, refuse_past
+from donkeysim.watch.watchable import CHOSEN, CarRow, Outline, View, draw_outline
 from donkeysim.web.serving import PageServer, bind_port
 from donkeysim.world.specs import RoadSpec
 
@@ -100,7 +100,7 @@ class WatchingPage:
                 self._loop.call_soon_threadsafe(self._ending.set)
 
 
-class WatchedCar(NoRace):
+class WatchedCar:
     """The car as the page sees it. Implements `Watchable`; its methods belong to the page's event loop."""
 
     def __init__(self, car: BuiltInSimulatedCar) -> None:
@@ -126,9 +126,8 @@ class WatchedCar(NoRace):
         """Return no scene: there is no menu."""
         return ()
 
-    async def list_cars(self, at: float | None = None) -> list[CarRow]:
+    async def list_cars(self) -> list[CarRow]:
         """Return the one car; none before it can drive."""
-        refuse_past(at)
         moment = self._car.moment
         if moment is None:
             return []
@@ -158,9 +157,8 @@ class WatchedCar(NoRace):
                 self._outline = self._car.place, draw_outline(self._car.car.simulator.scene)
         return self._outline[1]
 
-    async def take_picture(self, kind: View, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
+    async def take_picture(self, kind: View, car_id: int, width: int, height: int) -> bytes:
         """Return a view of the car as JPEG; see `Watchable`."""
-        refuse_past(at)
         if kind != "place":
             self._require_car(car_id)
         elif self.is_loading:

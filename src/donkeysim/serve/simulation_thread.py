@@ -190,9 +190,9 @@ class SimulationThread:
 
     async def draw_challenges(self, seed: int | None) -> None:
         """Draw challenges anew, from another seed or the same; see `Simulation`."""
-        await self._ask(lambda simulation: simulation.draw_challenges(seed))
+        await self.ask(lambda simulation: simulation.draw_challenges(seed))
 
-    async def _ask(
+    async def ask(
         self,
         question: Callable[[Simulation], T],
         inbox: queue.SimpleQueue[Callable[[Simulation], object]] | None = None,

@@ -16,7 +16,7 @@ from donkeysim.core.clock import Clock
 from donkeysim.core.errors import DonkeySimError, SceneError, describe_unknown
 from donkeysim.serve.output import Output
 from donkeysim.serve.simulation_thread import SimulationThread
-from donkeysim.watch.watchable import CarRow, NoRace, Outline, View, refuse_past
+from donkeysim.watch.watchable import CarRow, Outline, View
 from donkeysim.world.specs import RoadSpec
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ PICTURE_SECONDS = 0.02
 """After one beat pictures are begun for this long; what is left waits for the next one [s]."""
 
 
-class WatchedThread(SimulationThread, NoRace):
+class WatchedThread(SimulationThread):
     """Runs a simulation that pages may watch; its methods belong to the event loop. Implements `Watchable`."""
 
     def __init__(
@@ -68,28 +68,26 @@ class WatchedThread(SimulationThread, NoRace):
         """What is being done while loading; "" otherwise."""
         return self._simulation.loading_stage if self._simulation is not None else "starting the simulator"
 
-    async def list_cars(self, at: float | None = None) -> list[CarRow]:
+    async def list_cars(self) -> list[CarRow]:
         """Return the cars of the running scene, at most a moment ago; see `Watchable`."""
-        refuse_past(at)
         now = self._read_clock()
         self._watched_until = now + WATCHED_SECONDS
         if now - self._rows_time > REFRESH_SECONDS and not self.is_loading:
-            await self._ask(functools.partial(self._refresh_rows, now=now))
+            await self.ask(functools.partial(self._refresh_rows, now=now))
         return self._rows
 
     def outline(self) -> Outline | None:
         """Return the ground plan of the running scene."""
         return self._simulation.viewing.outline if self._simulation is not None else None
 
-    async def take_picture(self, view: View, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
+    async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
         """Return a view of a car as JPEG; see `Watchable`. While time passes steadily it is drawn beside the thread."""
-        refuse_past(at)
         film = None if view == "camera" or self._simulation is None else self._simulation.viewing.film
         if film is not None:
             film.want()
             if film.is_rolling:
                 return await asyncio.to_thread(film.take_picture, view, car_id, width, height)
-        return await self._ask(
+        return await self.ask(
             lambda simulation: simulation.take_picture(view, car_id, width, height), self._picture_inbox
         )
 
@@ -103,11 +101,11 @@ class WatchedThread(SimulationThread, NoRace):
 
     async def exit_scene(self) -> None:
         """Bring everybody back to the menu; see `Watchable`."""
-        await self._ask(lambda simulation: simulation.exit_scene())
+        await self.ask(lambda simulation: simulation.exit_scene())
 
     async def make_road(self, road: RoadSpec) -> None:
         """Begin to make another road; see `Watchable`."""
-        await self._ask(lambda simulation: simulation.make_road(road))
+        await self.ask(lambda simulation: simulation.make_road(road))
 
     @property
     def has_pace_car(self) -> bool:
@@ -117,13 +115,13 @@ class WatchedThread(SimulationThread, NoRace):
     async def set_pace_car(self, is_wanted: bool) -> None:
         """Let a pace car drive, or take it away; see `Watchable`."""
         if is_wanted:
-            await self._ask(lambda simulation: simulation.add_pace_car())
+            await self.ask(lambda simulation: simulation.add_pace_car())
         else:
-            await self._ask(lambda simulation: simulation.remove_pace_car())
+            await self.ask(lambda simulation: simulation.remove_pace_car())
 
     async def reset_car(self, car_id: int) -> None:
         """Put a car back to where it began; see `Watchable`."""
-        await self._ask(lambda simulation: simulation.reset_car(car_id))
+        await self.ask(lambda simulation: simulation.reset_car(car_id))
 
     # -- on the thread ------------------------------------------------------------------------------------------------
 

@@ -12,8 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.types import IntArray
-from donkeysim.racing.rules.classification import FINISHED, RACING
-from donkeysim.racing.show.race_view import RaceView, TowerLine
 from donkeysim.render.moment import Moment
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.tv import TrackCameras, place_cameras
@@ -27,14 +25,8 @@ LEAST_STORY, LONG_STORY = 5.0, 15.0
 BOREDOM = 0.1
 """By so much a second."""
 
-NEWS_SECONDS = 6.0
-"""An incident is news for so long [s]."""
-
-FIGHT_SECONDS = 1.0
-"""Who follows another within this time fights for its place [s]."""
-
 TURN_SECONDS = 10.0
-"""Where there is no race, cars are watched by turns, each for so long [s]."""
+"""Where no car is worth more than another, they are watched by turns, each for so long [s]."""
 
 
 class Cuts(NamedTuple):
@@ -74,13 +66,13 @@ class Broadcast:
         self._is_placing = True
         self._place(simulator, simulator.keep_moment())
 
-    def note(self, simulator: Simulator, rows: Mapping[int, int], view: RaceView | None, at: float) -> Cuts:
+    def note(self, simulator: Simulator, rows: Mapping[int, int], worth: Mapping[int, float] | None, at: float) -> Cuts:
         """Decide what is shown of a moment.
 
         Args:
             simulator: Of which it is a moment.
             rows: The cars that are watched, by their ids.
-            view: The race; None: there is none.
+            worth: How much each car is worth watching, by row: up to 3 for what is news. None: all alike.
             at: The moment on the time line [s].
         """
         if simulator.renderer is not self._renderer or at < self._noted_at:
@@ -91,7 +83,7 @@ class Broadcast:
             threading.Thread(target=self._place, args=arguments, name="tv cameras", daemon=True).start()
         watched = sorted(row for row in rows.values() if simulator.ledger.present[row])
         beside = [row for row in watched if simulator.get_scene(row) is self._scene]
-        self.cuts = Cuts(self._choose_cameras(simulator, np.array(beside, int), at), self._choose(watched, view, at))
+        self.cuts = Cuts(self._choose_cameras(simulator, np.array(beside, int), at), self._choose(watched, worth, at))
         return self.cuts
 
     def _begin(self, simulator: Simulator) -> None:
@@ -125,41 +117,19 @@ class Broadcast:
         self._cut_at[rows[cuts]] = at
         return camera
 
-    def _choose(self, rows: list[int], view: RaceView | None, at: float) -> int:
+    def _choose(self, rows: list[int], worth: Mapping[int, float] | None, at: float) -> int:
         """Return the row of the car that is worth watching."""
         chosen = self.cuts.chosen
         if not rows:
             return -1
-        if view is None or not view.tower:
+        if worth is None:
             return rows[int(at / TURN_SECONDS) % len(rows)]
         if chosen in rows and at - self._chosen_at < LEAST_STORY:
             return chosen
-        worth = {row: worth for row, worth in _rate_cars(view, at).items() if row in rows}
-        if chosen in worth:
-            worth[chosen] += 0.1 - BOREDOM * max(0.0, at - self._chosen_at - LONG_STORY)
-        best = max(worth, key=lambda row: (worth[row], -row), default=rows[0])
+        rated = {row: value for row, value in worth.items() if row in rows}
+        if chosen in rated:
+            rated[chosen] += 0.1 - BOREDOM * max(0.0, at - self._chosen_at - LONG_STORY)
+        best = max(rated, key=lambda row: (rated[row], -row), default=rows[0])
         if best != chosen:
             self._chosen_at = at
         return best
-
-
-def _rate_cars(view: RaceView, at: float) -> dict[int, float]:
-    """Return how much each car of a race is worth watching: news before fights before the leader."""
-    news = {
-        mark.car: 3.0 - (at - mark.at) / NEWS_SECONDS
-        for mark in view.marks
-        if mark.number and not mark.is_undone and 0.0 <= at - mark.at < NEWS_SECONDS
-    }
-    return {
-        line.row: max(news.get(line.car, 0.0), _rate_line(line, index))
-        for index, line in enumerate(view.tower)
-        if line.car >= 0
-    }
-
-
-def _rate_line(line: TowerLine, index: int) -> float:
-    if line.status not in (RACING, FINISHED):
-        return 0.0
-    standing = 0.5 / (1.0 + index)
-    is_fighting = line.status == RACING and line.interval is not None and line.interval < FIGHT_SECONDS
-    return 1.0 + standing + FIGHT_SECONDS - line.interval if is_fighting and line.interval is not None else standing

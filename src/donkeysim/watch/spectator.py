@@ -15,7 +15,8 @@ so a slow viewer gets fewer pictures and never a queue of old ones, and a hidden
 `POST /pace_car`           `PaceCarRequest`: let a pace car drive, or take it away
 =========================  =========================================================================
 
-Addresses that only races need are in `racing.show.race_routes`.
+Where no race is held, `GET /race` answers null and other addresses of races refuse; what they do where races are held
+is up to `racing.show.race_routes`.
 
 Whoever reaches the page may watch; `StateReply.may_change` says whether the POSTs are for this viewer too.
 """
@@ -23,7 +24,7 @@ Whoever reaches the page may watch; `StateReply.may_change` says whether the POS
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -33,16 +34,15 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from donkeysim.racing.show.race_routes import list_race_routes, read_question
-from donkeysim.racing.show.race_view import Joining, RaceView, TimeLine
-from donkeysim.watch.watchable import CarRow, View, Watchable
+from donkeysim.core.errors import SceneError, SpecError
+from donkeysim.watch.watchable import CarRow, View, Watchable, WatchableRaces
 from donkeysim.web.access import THIS_MACHINE, Access
-from donkeysim.web.files import SCENE_PICTURES
+from donkeysim.web.files import SCENE_PICTURES, answer_file
 from donkeysim.web.limits import PictureTurns, find_visitor
-from donkeysim.web.page import answer_json, answer_questions, decode_question, make_page
+from donkeysim.web.page import answer_json, answer_questions, decode_question, make_page, read_question
 from donkeysim.web.token import may_change
 from donkeysim.world.randomization import find_unit
 from donkeysim.world.specs import RoadSpec
@@ -165,9 +165,9 @@ class StateReply(msgspec.Struct):
     cars: list[CarEntry]
     readings: CarReadings | None
     faults: dict[str, int]
-    race: RaceView | None
-    time_line: TimeLine | None
-    joining: Joining | None
+    race: msgspec.Struct | None = None
+    time_line: msgspec.Struct | None = None
+    joining: msgspec.Struct | None = None
 
 
 def create_app(
@@ -178,6 +178,8 @@ def create_app(
     faults: Mapping[str, int] = MappingProxyType({}),
     environments: Mapping[str, str] = MappingProxyType({}),
     find_control: Callable[[], str] = str,
+    races: WatchableRaces | None = None,
+    race_routes: Sequence[BaseRoute] = (),
 ) -> Starlette:
     """Return the page as an ASGI app.
 
@@ -188,8 +190,10 @@ def create_app(
         faults: How often clients have sent what was not understood or not possible, by kind; read again and again.
         environments: Ids of environments by scene, for the example that the page shows.
         find_control: Returns the address of the control page of a car that is driven here, "" for none.
+        races: What is shown of races; None: none are held.
+        race_routes: What may be asked of them and done to them.
     """
-    spectator = Spectator(watchable, wire_port, faults, environments, find_control)
+    spectator = Spectator(watchable, wire_port, faults, environments, find_control, races)
     return make_page(
         PAGES,
         [
@@ -201,7 +205,9 @@ def create_app(
             Route("/exit", spectator.exit_scene, methods=["POST"]),
             Route("/pace_car", spectator.set_pace_car, methods=["POST"]),
             Route("/cars/{car_id:int}/reset", spectator.reset_car, methods=["POST"]),
-            *list_race_routes(watchable, PAGES),
+            Route("/wall", answer_file(PAGES / "index.html")),
+            Route("/overlay", answer_file(PAGES / "overlay.html")),
+            *(race_routes or _list_routes_without_races()),
         ],
         access,
     )
@@ -217,8 +223,9 @@ class Spectator:
         faults: Mapping[str, int],
         environments: Mapping[str, str],
         find_control: Callable[[], str],
+        races: WatchableRaces | None = None,
     ) -> None:
-        self._watchable, self._wire_port, self._faults = watchable, wire_port, faults
+        self._watchable, self._wire_port, self._faults, self._races = watchable, wire_port, faults, races
         self._environments, self._find_control = environments, find_control
         # A scene without a picture, somebody's own track, gets a plain card.
         self._previews = frozenset(path.stem for path in SCENE_PICTURES.glob("*.jpg"))
@@ -262,7 +269,10 @@ class Spectator:
 
         async def take_picture(wanted: PictureRequest) -> bytes:
             async with self._turns.take(visitor):
-                return await self._watchable.take_picture(*msgspec.structs.astuple(wanted))
+                if wanted.at is not None:
+                    return await self._find_past(wanted.at).take_picture(*msgspec.structs.astuple(wanted))
+                view, car, width, height, _ = msgspec.structs.astuple(wanted)
+                return await self._watchable.take_picture(view, car, width, height)
 
         async def answer_picture(question: str) -> bytes:
             nonlocal last
@@ -285,7 +295,9 @@ class Spectator:
     async def answer_state(self, question: str, may_change: bool) -> StateReply:
         """Answer a request of a viewer with the state; cars that somebody drives come before the pace car."""
         wanted, shown = decode_question(question, StateRequest), self._watchable
-        cars = sorted(await shown.list_cars(wanted.at), key=lambda car: car.is_pace_car)
+        at, races = wanted.at, self._races
+        rows = await (shown.list_cars() if at is None else self._find_past(at).list_cars(at))
+        cars = sorted(rows, key=lambda car: car.is_pace_car)
         watched = next((car for car in cars if car.car_id == wanted.car), None)
         return StateReply(
             may_change=may_change,
@@ -301,14 +313,40 @@ class Spectator:
             cars=[describe_car(car) for car in cars],
             readings=describe_readings(watched) if watched else None,
             faults=dict(self._faults),
-            race=await shown.show_race(wanted.at),
-            time_line=shown.time_line(),
-            joining=shown.joining(),
+            race=None if races is None else await races.show_race(at),
+            time_line=None if races is None else races.time_line(),
+            joining=None if races is None else races.joining(),
         )
+
+    def _find_past(self, at: float) -> WatchableRaces:
+        """Return who keeps the past.
+
+        Raises:
+            SceneError: Nobody does.
+        """
+        if self._races is None:
+            raise SceneError(f"nothing of the past is kept here, so {at:g} s cannot be shown; ask for now.")
+        return self._races
 
     def _list_cards(self) -> list[SceneCard]:
         groups = group_scenes(self._watchable.scene_names())
         return [SceneCard(name, name in self._previews, group) for group, names in groups.items() for name in names]
+
+
+def _list_routes_without_races() -> list[BaseRoute]:
+    """Return the addresses of races where none are held."""
+
+    async def show_none(_request: Request) -> Response:
+        return answer_json(None)
+
+    async def refuse(_request: Request) -> Response:
+        raise SpecError("no race is held here; hold one with donkey race host.")
+
+    async def show_no_code(_request: Request) -> Response:
+        return Response("Nobody can join here.\n", 404, media_type="text/plain")
+
+    doors = [Route(f"/race/{deed}", refuse, methods=["POST"]) for deed in ("act", "start")]
+    return [Route("/race", show_none), *doors, Route("/join.svg", show_no_code)]
 
 
 def describe_car(car: CarRow) -> CarEntry:

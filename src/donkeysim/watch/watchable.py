@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+import msgspec
 import numpy as np
 
-from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.core.types import FloatArray
-from donkeysim.racing.rules.act import Act
-from donkeysim.racing.show.race_view import Joining, RaceView, TimeLine
 from donkeysim.world.path_frame import find_normals
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import RoadSpec
@@ -111,17 +109,13 @@ class Watchable(Protocol):
     def scene_names(self) -> tuple[str, ...]:
         """Return the scenes that the menu offers."""
 
-    async def list_cars(self, at: float | None = None) -> list[CarRow]:
-        """Return the cars of the running scene in the order they joined; none in the menu.
-
-        Args:
-            at: At which moment of the time line [s]; None: now. Of the past little more than names and poses is known.
-        """
+    async def list_cars(self) -> list[CarRow]:
+        """Return the cars of the running scene in the order they joined; none in the menu."""
 
     def outline(self) -> Outline | None:
         """Return the ground plan of the running scene; None in the menu and while loading."""
 
-    async def take_picture(self, view: View, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
+    async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
         """Return a view of a car as JPEG: of now, or of the next simulated moment where time is not the clock's.
 
         Args:
@@ -129,10 +123,9 @@ class Watchable(Protocol):
             car_id: Of `CarRow`, or `CHOSEN`; not used for "place".
             width: Columns [pixel]; not used for "camera", which has its own size.
             height: Rows [pixel]; as `width`.
-            at: At which moment of the time line [s]; None: now.
 
         Raises:
-            DonkeySimError: There is no such car then, or nothing of the past is kept.
+            DonkeySimError: There is no such car.
         """
 
     async def load_scene(self, name: str) -> None:
@@ -174,60 +167,24 @@ class Watchable(Protocol):
             DonkeySimError: There is no such car now.
         """
 
-    def time_line(self) -> TimeLine | None:
+
+class WatchableRaces(Protocol):
+    """What a page shows of races beside the cars of this moment: how they stand, now and at any moment that is kept.
+
+    What it hands to the browser is opaque here; `racing.show.race_view` says what it is.
+    """
+
+    def time_line(self) -> msgspec.Struct | None:
         """Return what can be shown of the past; None: nothing."""
 
-    async def show_race(self, at: float | None) -> RaceView | None:
-        """Return the race at a moment of the time line [s], None: now; None: there is no race here."""
+    async def show_race(self, at: float | None) -> msgspec.Struct | None:
+        """Return the race at a moment of the time line [s], None: now; None: there is no race."""
 
-    def joining(self) -> Joining | None:
-        """Return how drivers join the race; None: they cannot."""
+    def joining(self) -> msgspec.Struct | None:
+        """Return how drivers join; None: they cannot."""
 
-    async def act(self, act: Act) -> None:
-        """Let the race engineer do something.
+    async def list_cars(self, at: float) -> list[CarRow]:
+        """Return the cars at a moment of the time line [s], of which little more than names and poses is known."""
 
-        Raises:
-            SpecError: It is not possible now.
-        """
-
-    async def start_race(self) -> None:
-        """Begin the race that is waited for.
-
-        Raises:
-            SpecError: None is.
-        """
-
-
-class NoRace:
-    """The part of `Watchable` where no race is held and nothing of the past is kept."""
-
-    def time_line(self) -> TimeLine | None:
-        """Return None: nothing of the past can be shown."""
-        return None
-
-    async def show_race(self, at: float | None) -> RaceView | None:
-        """Return None: there is no race."""
-        del at
-        return None
-
-    def joining(self) -> Joining | None:
-        """Return None: there is nothing to join."""
-        return None
-
-    async def act(self, act: Act) -> None:
-        """Refuse; see `Watchable`."""
-        raise SpecError(f"no race is held here, so nobody can {act.__struct_config__.tag}; hold one with donkey race.")
-
-    async def start_race(self) -> None:
-        """Refuse; see `Watchable`."""
-        raise SpecError("no race is held here that could begin; hold one with donkey race.")
-
-
-def refuse_past(at: float | None) -> None:
-    """Refuse to show the past where none is kept.
-
-    Raises:
-        SceneError: A moment was named.
-    """
-    if at is not None:
-        raise SceneError(f"nothing of the past is kept here, so {at:g} s cannot be shown; ask for now.")
+    async def take_picture(self, view: View, car_id: int, width: int, height: int, at: float) -> bytes:
+        """Return a view of a car at a moment of the time line [s]; otherwise as `Watchable.take_picture`."""

@@ -18,11 +18,15 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from donkeysim.core.errors import DonkeySimError, WireError
 from donkeysim.web.access import THIS_MACHINE, Access
+from donkeysim.web.body import read_body
 from donkeysim.web.files import SHARED_FOLDER, PageFiles, answer_file
 from donkeysim.web.headers import PageHeaders
 from donkeysim.web.limits import PacedQuestions
 from donkeysim.web.origin import OriginCheck
 from donkeysim.web.token import TokenCheck
+
+BODY_LIMIT = 4096
+"""Longest body of a POST with a question [byte]."""
 
 
 class Refusal(msgspec.Struct):
@@ -88,6 +92,21 @@ def decode_question(text: str | bytes, kind: type[Any]) -> Any:
         return msgspec.json.decode(text, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise WireError(f"the page asked for something that does not exist: {error}.") from error
+
+
+async def read_question(request: Request, kind: Any, advice: str) -> Any:
+    """Return what the body of a POST asks for.
+
+    Args:
+        request: The POST.
+        kind: Its struct, or several of which it is one.
+        advice: What is said of a body that is too long; ends the sentence.
+
+    Raises:
+        WireError: It is not such a question.
+    """
+    too_long = WireError(f"the request is longer than {BODY_LIMIT} bytes; {advice}.")
+    return decode_question(await read_body(request, BODY_LIMIT, too_long), kind)
 
 
 def _list_numbers(array: Any) -> Any:

@@ -107,6 +107,7 @@ def show_replay(path: Path, host: str, port: int) -> Replay | None:
     Raises:
         DonkeySimError: The file cannot be played, or no port is free.
     """
+    from donkeysim.racing.show.race_routes import list_race_routes
     from donkeysim.racing.show.race_show import RaceShow
     from donkeysim.watch.spectator import create_app
     from donkeysim.web.access import arrange_access
@@ -118,7 +119,8 @@ def show_replay(path: Path, host: str, port: int) -> Replay | None:
     access = arrange_access(listener, make_token, None)
 
     async def serve() -> None:
-        page = PageServer(create_app(show, wire_port=None, access=access), listener)
+        app = create_app(show, wire_port=None, access=access, races=show, race_routes=list_race_routes(show))
+        page = PageServer(app, listener)
         await page.start()
         console.print(f"Open {access.url} in a browser; Ctrl-C stops.", soft_wrap=True)
         if access.network_url:

@@ -8,20 +8,21 @@ from pathlib import Path
 
 from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.core.types import PHYSICS_STEP
+from donkeysim.racing.rules.act import Act
 from donkeysim.racing.rules.director import Director
 from donkeysim.racing.run.verify import Recount
 from donkeysim.racing.show.race_view import RaceView, TimeLine
 from donkeysim.racing.show.reel import Reel
 from donkeysim.racing.show.timing import CarLook, Timing
 from donkeysim.record.replay import Replay
-from donkeysim.watch.watchable import CarRow, NoRace, Outline, View, draw_outline
+from donkeysim.watch.watchable import CarRow, Outline, View, draw_outline
 from donkeysim.world.specs import RoadSpec
 
 _SHOWN = "this page shows what has been driven"
 
 
-class RaceShow(NoRace):
-    """Implements `Watchable`; `play` runs on a thread of its own, the rest belongs to the event loop.
+class RaceShow:
+    """Implements `Watchable` and `ControllableRaces`; `play` runs on a thread of its own, the rest on the event loop.
 
     Attributes:
         replay: What came of playing it again.
@@ -116,7 +117,7 @@ class RaceShow(NoRace):
         return None if self.is_loading else self._reel.time_line()
 
     async def show_race(self, at: float | None) -> RaceView | None:
-        """Return the race at a moment; see `Watchable`."""
+        """Return the race at a moment."""
         return None if self.is_loading else self._reel.find_view(at)
 
     async def list_cars(self, at: float | None = None) -> list[CarRow]:
@@ -126,6 +127,9 @@ class RaceShow(NoRace):
     async def take_picture(self, view: View, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
         """Return a view of a car as JPEG; see `Watchable`."""
         return await asyncio.to_thread(self._reel.take_picture, view, car_id, width, height, at)
+
+    def joining(self) -> None:
+        """Return None: it has been driven."""
 
     # -- what cannot be done ------------------------------------------------------------------------------------------
 
@@ -148,3 +152,11 @@ class RaceShow(NoRace):
     async def reset_car(self, car_id: int) -> None:
         """Refuse; see `Watchable`."""
         raise SpecError(f"car {car_id} cannot be put back; {_SHOWN}.")
+
+    async def act(self, act: Act) -> None:
+        """Refuse; see `ControllableRaces`."""
+        raise SpecError(f"nobody can {act.__struct_config__.tag} here; {_SHOWN}.")
+
+    async def start_race(self) -> None:
+        """Refuse; see `ControllableRaces`."""
+        raise SpecError(f"no race is waited for; {_SHOWN}.")

@@ -17,8 +17,9 @@ import numpy as np
 from donkeysim.core.errors import SceneError
 from donkeysim.core.rotation import find_yaws
 from donkeysim.core.types import Float32Array, IntArray
+from donkeysim.racing.rules.classification import FINISHED, RACING
 from donkeysim.racing.show.kept_moments import PropTracks, pack_cars, share_tables, unpack_poses
-from donkeysim.racing.show.race_view import RaceView, TimeLine
+from donkeysim.racing.show.race_view import RaceView, TimeLine, TowerLine
 from donkeysim.render.moment import Moment, blend_moments
 from donkeysim.render.tables import PictureTables
 from donkeysim.sim.simulator import Simulator
@@ -32,6 +33,13 @@ VIEW_SECONDS = 0.2
 
 MOST_FRAMES, MOST_BYTES = 2 * 3600 * 20, 600_000_000
 """Two hours at 20 a second, less of very many cars; of a longer time line the first tenth is forgotten."""
+
+
+NEWS_SECONDS = 6.0
+"""An incident is news for so long [s]."""
+
+FIGHT_SECONDS = 1.0
+"""Who follows another within this time fights for its place [s]."""
 
 
 class _Epoch(NamedTuple):
@@ -100,7 +108,7 @@ class Reel:
         if self._ats and at <= self._ats[-1]:  # time is held
             self._latest = self._name_chosen(view)
             return
-        cuts = self.broadcast.note(simulator, rows, view, at)
+        cuts = self.broadcast.note(simulator, rows, None if view is None else rate_cars(view, at), at)
         self._ids = {row: car_id for car_id, row in rows.items()}
         view = self._name_chosen(view)
         moment = simulator.keep_moment()
@@ -251,3 +259,27 @@ class Reel:
 def _make_still(epoch: _Epoch, frame: _Frame, props: np.ndarray) -> Still:
     moment = Moment(epoch.tables, unpack_poses(frame.cars, props))
     return epoch.still._replace(moment=moment, cuts=Cuts(frame.camera, frame.chosen))
+
+
+def rate_cars(view: RaceView, at: float) -> dict[int, float] | None:
+    """Return how much each car is worth watching: news before fights before the leader; None: nobody is there."""
+    if not view.tower:
+        return None
+    news = {
+        mark.car: 3.0 - (at - mark.at) / NEWS_SECONDS
+        for mark in view.marks
+        if mark.number and not mark.is_undone and 0.0 <= at - mark.at < NEWS_SECONDS
+    }
+    return {
+        line.row: max(news.get(line.car, 0.0), _rate_line(line, index))
+        for index, line in enumerate(view.tower)
+        if line.car >= 0
+    }
+
+
+def _rate_line(line: TowerLine, index: int) -> float:
+    if line.status not in (RACING, FINISHED):
+        return 0.0
+    standing = 0.5 / (1.0 + index)
+    is_fighting = line.status == RACING and line.interval is not None and line.interval < FIGHT_SECONDS
+    return 1.0 + standing + FIGHT_SECONDS - line.interval if is_fighting and line.interval is not None else standing
