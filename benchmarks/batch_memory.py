@@ -10,7 +10,7 @@ from typing import Any
 from donkeysim.core.device import Cpu
 from donkeysim.core.workers import Workers
 from donkeysim.envs.batch_env import BatchEnv
-from donkeysim.gpu.memory import MemoryUse
+from donkeysim.sim.memory import MemoryUse
 from donkeysim.world.specs import CameraSpec
 
 WORLDS = 16_384

@@ -25,14 +25,13 @@ from donkeysim.core.device import Cpu, IndexKernel
 from donkeysim.core.index_loops import make_grid_loop
 from donkeysim.core.workers import Workers
 from donkeysim.envs.batch_env import BatchEnv
-from donkeysim.gpu.simulator import BatchSimulator
-from donkeysim.physics.world_stepper import WorldStepper
+from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.render.gather import GatherRenderer, PictureForm
-from donkeysim.render.looks import Looks
+from donkeysim.sim.batch import Batch
+from donkeysim.sim.simulator import Simulator
 from donkeysim.world.layout import Layout
 from donkeysim.world.randomization import DelayRanges, read_randomization
 from donkeysim.world.specs import CameraSpec, ChallengeSpec, SceneSpec, WorldSpec, load_car
-from donkeysim.world.state import make_control, make_state
 from donkeysim.world.tracks.catalogue import share_scene
 
 OLDEST = (7, 5)
@@ -74,8 +73,9 @@ def step_worlds(device: Cpu) -> None:
     """Run what physics has: steps, places and rows."""
     scene = share_scene(SceneSpec("generated_track", challenges=ChallengeSpec(cones=1)))
     props = len(scene.props.mass)
-    stepper = WorldStepper(Layout([scene], np.zeros(1, np.int32), load_car("original"), 1, 1, props), device)
-    stepper.compile(make_state(1, 1, props), make_control(1))
+    stepper = PhysicsEngine(Layout([scene], np.zeros(1, np.int32), load_car("original"), 1, 1, props), device)
+    for _, compile_stage in stepper.list_compile_stages():
+        compile_stage()
 
 
 def drive_batch(device: Cpu) -> None:
@@ -99,8 +99,9 @@ def drive_batch(device: Cpu) -> None:
 
 def draw_shares(device: Cpu) -> None:
     """Run what draws pictures of numbers from 0 to 1, and of one channel."""
-    simulator = BatchSimulator(WorldSpec(), device)
-    renderer = GatherRenderer(Looks(simulator.layout).tables, device, (1, simulator.layout.props_per_world))
+    batch = Batch(Simulator(WorldSpec(), device=device))
+    simulator = batch.simulator
+    renderer = GatherRenderer(simulator.renderer.tables, device, (1, batch.layout.props_per_world))
     for channels in (1, 3):
         form = PictureForm(channels=channels, dtype="float32", channels_first=True)
         renderer.render(renderer.make_group([0], [CameraSpec(width=32, height=24)], form), simulator.state)

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from donkeysim.core.device import Cpu
 from donkeysim.core.types import PHYSICS_STEP, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.physics.engine import PhysicsEngine
@@ -61,7 +62,7 @@ class Rig:
         self.state = make_state(1, car_count, prop_count, self.car.has_actuators)
         self.control = make_control(car_count)
         self.engine = PhysicsEngine(
-            Layout([scene], np.zeros(1, np.int32), self.car, 1, car_count, prop_count), Workers(1)
+            Layout([scene], np.zeros(1, np.int32), self.car, 1, car_count, prop_count), Cpu(Workers(1))
         )
         self.engine.place_props(self.state, 0)
         height = compute_rest_height(self.car) / math.cos(slope)

@@ -146,7 +146,7 @@ class Bench:
         self.control = make_control(world_count * cars_per_world)
         self.engine = PhysicsEngine(
             Layout([self.scene], np.zeros(world_count, np.int32), self.car, world_count, cars_per_world, props),
-            Workers(threads),
+            Cpu(Workers(threads)),
             **options,
         )
         self.rest_height = compute_rest_height(self.car)

@@ -7,8 +7,9 @@ import numpy as np
 from benchmarks.gpu.timing import free_memory
 from donkeysim.core.device import Device
 from donkeysim.core.kernel import index_kernel
-from donkeysim.gpu.simulator import BatchSimulator
 from donkeysim.physics.kernels.ledger import LedgerRows
+from donkeysim.sim.batch import Batch
+from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 from donkeysim.world.state import HIT_NONE, Control
 
@@ -38,21 +39,23 @@ class Traffic:
 
     Attributes:
         simulator: Where they drive.
+        batch: All its worlds.
         count: How many there are.
     """
 
     def __init__(self, device: Device, scene: str, count: int, leaning: int = 0) -> None:
         free_memory()
         self.count, self._device, self._leaning = count, device, leaning
-        self.simulator = BatchSimulator(WorldSpec(SceneSpec(scene), world_count=count), device)
+        self.simulator = Simulator(WorldSpec(SceneSpec(scene), world_count=count), device=device)
+        self.batch = Batch(self.simulator)
         start = np.zeros((count, 3))
-        start[:, 0] = np.arange(count) * (float(device.download(self.simulator.path_length)[0]) / count)
-        self.simulator.reset(device.upload(np.ones(count, bool)), device.upload(start))
+        start[:, 0] = np.arange(count) * (float(device.download(self.batch.paths.length)[0]) / count)
+        self.batch.begin(device.upload(np.ones(count, bool)), device.upload(start))
 
     def step(self) -> None:
         """Let a twentieth of a second pass."""
         simulator = self.simulator
-        self._device.run(drive_car, self.count, self._leaning, simulator.ledger, simulator.control, block=256)
+        self._device.run(drive_car, self.count, self._leaning, simulator.rows, simulator.control, block=256)
         simulator.step()
 
     def warm_up(self, frames: int) -> None:

@@ -30,8 +30,8 @@ def measure_case(plan: Plan, device: Device, count: int, scene: str, leaning: in
     traffic.warm_up(plan.frames)
     pair = measure_frames(plan, device, device.capture(traffic.step).launch, count)
     doing = f"each {leaning}th against a wall" if leaning else "driving"
-    memory = traffic.simulator.measure_memory().total / 2**20
-    missed = traffic.simulator.report().contacts
+    memory = traffic.batch.measure_memory().total / 2**20
+    missed = traffic.batch.report().contacts
     note = f"{traffic.find_touching():.1%} touch something; {memory:,.0f} MB; missed: {missed}"
     what = f"physics, {scene}, {doing}, {count:,} cars"
     return Figure("gpu", what, *pair, "car steps/s", plan.ask(count, least), f"{device.name}; {note}")

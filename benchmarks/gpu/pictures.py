@@ -8,9 +8,9 @@ from benchmarks.gpu.driving import Traffic
 from benchmarks.gpu.plan import Plan
 from benchmarks.gpu.timing import free_memory, measure_frames
 from benchmarks.measure import Figure
-from donkeysim.gpu.memory import count_bytes
 from donkeysim.render.gather import GatherRenderer
 from donkeysim.render.looks import Looks
+from donkeysim.sim.memory import count_bytes
 from donkeysim.world.specs import CameraSpec
 
 SCENES = "generated_track", "canyon_road"
@@ -26,7 +26,7 @@ def measure_pictures(plan: Plan) -> list[Figure]:
     for scene, count in itertools.product(SCENES, plan.counts):
         traffic = Traffic(device, scene, count)
         traffic.warm_up(plan.frames)
-        layout = traffic.simulator.layout
+        layout = traffic.batch.layout
         renderer = GatherRenderer(Looks(layout).tables, device, (layout.cars_per_world, layout.props_per_world))
         for size in plan.list_sizes(count):
             for quality in ("default", "fast") if count == plan.asked or not plan.asked else ("default",):

@@ -326,7 +326,7 @@ def test_cars_see_what_they_see_on_threads():
             else:
                 assert apart.mean() < 1.5
                 assert (apart > 16.0).mean() < 0.02
-    assert batch.simulator.report() == (0, 0)
+    assert batch.batch.report() == (0, 0)
     assert batch.measure_memory().pictures > 2 * 64 * 48 * (3 + 1 + 4 + 1) * 3
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from donkeysim.core.device import open_device
-from donkeysim.gpu import exchange
-from donkeysim.gpu.exchange import DeviceArray, take_array
+from donkeysim.envs import exchange
+from donkeysim.envs.exchange import DeviceArray, take_array
 
 torch = pytest.importorskip("torch")
 KINDS = [np.float32, np.float64, np.uint8, np.int32, np.int64, bool]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from donkeysim.gpu.simulator import BatchSimulator
+from donkeysim.sim.batch import Batch
+from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec
 from donkeysim.world.state import HIT_NONE
 
@@ -23,18 +24,19 @@ EQUAL_BYTES, MOST_OFF = 0.999, 8
 
 def open_batch(device, scene, worlds, cars=1, car="original"):
     """Return cars along the road, one world further on than the other; several in a world stand on the grid."""
-    simulator = BatchSimulator(WorldSpec(SceneSpec(scene), car=car, world_count=worlds, cars_per_world=cars), device)
+    spec = WorldSpec(SceneSpec(scene), car=car, world_count=worlds, cars_per_world=cars)
+    batch = Batch(Simulator(spec, device=device))
     start = np.full((worlds * cars, 3), np.nan)
     if cars == 1:
-        length = float(device.download(simulator.path_length)[0])
+        length = float(device.download(batch.paths.length)[0])
         start[:] = np.stack([np.arange(worlds) * (0.9 * length / worlds), np.zeros(worlds), np.zeros(worlds)], axis=1)
-    simulator.reset(device.upload(np.ones(worlds, bool)), device.upload(start))
-    return simulator
+    batch.begin(device.upload(np.ones(worlds, bool)), device.upload(start))
+    return batch
 
 
-def drive(simulator, frames, throttle):
+def drive(batch, frames, throttle):
     """Drive with steering that differs from car to car; return whether each car touched something."""
-    device, count = simulator.device, simulator.layout.car_count
+    simulator, device, count = batch.simulator, batch.device, batch.layout.car_count
     device.copy_to(simulator.control.steer, 0.4 * np.sin(np.arange(count)))
     device.copy_to(simulator.control.throttle, np.full(count, throttle))
     touched = np.zeros(count, bool)
@@ -48,17 +50,17 @@ def compare_drives(bench, judge, scene, cars, frames, throttle, car="original"):
     """Return by how much the last second's positions differ at most [m], and whether cars touched something."""
     ours, theirs = (open_batch(device, scene, bench.worlds, cars, car) for device in (bench.device, judge))
     drive(theirs, frames, throttle)
-    for own, other in zip(ours.state, theirs.state, strict=True):
+    for own, other in zip(ours.simulator.state, theirs.simulator.state, strict=True):
         bench.device.copy_to(own, other)
-    for own, other in zip(ours.control, theirs.control, strict=True):
+    for own, other in zip(ours.simulator.control, theirs.simulator.control, strict=True):
         bench.device.copy_to(own, other)
-    touched = [drive(simulator, FRAMES, throttle) for simulator in (ours, theirs)]
+    touched = [drive(batch, FRAMES, throttle) for batch in (ours, theirs)]
     assert np.array_equal(*touched)
     assert ours.report() == theirs.report() == (0, 0)
     if not bench.is_gpu:
-        for name, array in theirs.state._asdict().items():
-            assert np.array_equal(getattr(ours.state, name), array), name
-    return np.abs(bench.fetch(ours.state.position) - theirs.state.position).max(), touched[0]
+        for name, array in theirs.simulator.state._asdict().items():
+            assert np.array_equal(getattr(ours.simulator.state, name), array), name
+    return np.abs(bench.fetch(ours.simulator.state.position) - theirs.simulator.state.position).max(), touched[0]
 
 
 def test_free_cars_are_within_a_nanometre_after_a_second(bench, judge):
@@ -88,16 +90,16 @@ def test_pictures_differ_in_few_bytes_and_by_little(bench, judge, quality):
 def compare_views(bench, judge, scene, quality):
     """Compare pictures of all sizes along the road."""
     ours, theirs = (open_batch(device, scene, bench.worlds) for device in (bench.device, judge))
-    for own, other in zip(ours.state, theirs.state, strict=True):
+    for own, other in zip(ours.simulator.state, theirs.simulator.state, strict=True):
         bench.device.copy_to(own, other)
     for width, height in bench.sizes:
         pictures = []
-        for simulator in (ours, theirs):
+        for batch in (ours, theirs):
             spec = CameraSpec(width=width, height=height, quality=quality, depth=True, segment=True)
-            camera = simulator.open_camera(spec)
-            camera.draw(simulator.state, simulator.world_key)
+            camera = batch.open_camera(spec)
+            camera.draw()
             arrays = camera.colour, camera.depth, camera.segment
-            pictures.append([simulator.device.download(array).copy() for array in arrays])
+            pictures.append([batch.device.download(array).copy() for array in arrays])
         check_pictures(*pictures, is_gpu=bench.is_gpu)
 
 

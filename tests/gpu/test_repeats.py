@@ -9,7 +9,7 @@ import pytest
 
 from batches import draw_actions
 from donkeysim.envs.batch_env import BatchEnv
-from donkeysim.gpu.exchange import DeviceArray
+from donkeysim.envs.exchange import DeviceArray
 from donkeysim.world.specs import CameraSpec
 
 pytestmark = pytest.mark.device

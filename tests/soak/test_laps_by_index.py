@@ -9,8 +9,8 @@ from tests.stepping import OneRoomEach
 
 from donkeysim.core.workers import Workers
 from donkeysim.drivers.path_follower import PathFollower
+from donkeysim.physics.engine import PhysicsEngine, measure_world
 from donkeysim.physics.ledger import make_book, make_derived
-from donkeysim.physics.world_stepper import WorldStepper, measure_world
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.layout import Layout
 from donkeysim.world.ledger import EVENT_HIT, EVENT_LAP
@@ -38,7 +38,7 @@ class Twins:
                 self.simulator.add_car(world)
         place, self.rows = self.simulator.place, range(world_count * cars_per_world)
         layout = Layout(place.scenes, place.world_scene, place.car, world_count, cars_per_world, place.props_per_world)
-        self.stepper = WorldStepper(layout, OneRoomEach(Workers(1)))
+        self.stepper = PhysicsEngine(layout, OneRoomEach(Workers(1)))
         self.derived = make_derived(len(self.rows))
         self.stepper.book = make_book(place.scenes, self.derived)
         self.state = State(*(array.copy() for array in self.simulator.state))

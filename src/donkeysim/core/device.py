@@ -191,6 +191,11 @@ class _Again:
         self.launch = function
 
 
+def is_here(device: Device) -> bool:
+    """Return whether a device's memory is this machine's, so that NumPy may read its arrays."""
+    return device.dlpack_device[0] == 1
+
+
 def open_device(name: str = "cpu", threads: int | None = None) -> Device:
     """Return a device by name.
 

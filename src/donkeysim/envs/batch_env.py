@@ -11,13 +11,15 @@ import numpy as np
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from donkeysim.core.device import Device, Graph, open_device
+from donkeysim.core.device import Device, Graph, is_here, open_device
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.autoreset import AutoresetMode
 from donkeysim.envs.batch_observer import BatchObserver
 from donkeysim.envs.batch_settings import make_rules
+from donkeysim.envs.episodes import NOWHERE, draw_episodes, make_episodes
+from donkeysim.envs.exchange import DeviceArray, is_lent, take_array
 from donkeysim.envs.fleet import read_start
-from donkeysim.envs.kernels.episodes import WORD, Episodes, begin_episode, seed_world, take_action
+from donkeysim.envs.kernels.episodes import WORD, seed_world, take_action
 from donkeysim.envs.kernels.numbers import Told, copy_row
 from donkeysim.envs.kernels.tasks import DISABLED, SAME_STEP, Verdicts, judge_car
 from donkeysim.envs.observations import LOOK_AHEAD, Observation, check_observe
@@ -25,10 +27,10 @@ from donkeysim.envs.step_info import make_told, write_told
 from donkeysim.envs.track_settings import check_count, read_settings
 from donkeysim.envs.vector_env import ActionRange, choose_threads, read_mask, read_mode, spread_seeds
 from donkeysim.envs.waiting import announce_kernels
-from donkeysim.gpu.exchange import HOST, DeviceArray, is_lent, take_array
-from donkeysim.gpu.memory import MemoryUse, count_bytes
-from donkeysim.gpu.simulator import STEPS_PER_FRAME, BatchSimulator
+from donkeysim.sim.batch import Batch
 from donkeysim.sim.compile_processes import mark_compiled
+from donkeysim.sim.memory import MemoryUse, count_bytes
+from donkeysim.sim.simulator import STEPS_PER_FRAME, Simulator
 from donkeysim.world.specs import SceneSpec
 
 Convert = Callable[[Any], Any]
@@ -40,6 +42,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
 
     Attributes:
         simulator: Where they drive.
+        batch: All its worlds.
         autoreset_mode: When new episodes begin.
     """
 
@@ -86,13 +89,15 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         self._rules = make_rules(chosen, self.autoreset_mode)
         look_ahead = LOOK_AHEAD if "vector" in check_observe(chosen.observe) else ()
         self._device = _find_device(device, threads)
-        is_here = self._device.dlpack_device[0] == HOST
-        if copy and not is_here:
+        is_near = is_here(self._device)
+        if copy and not is_near:
             raise SpecError("copy is True; on a GPU arrays are the batch's own: leave it out, and copy what you keep.")
-        self._copies = (is_here and convert is None) if copy is None else copy
+        self._copies = (is_near and convert is None) if copy is None else copy
         self._convert = convert
-        self.simulator = BatchSimulator(chosen.experiment.specify_world(num_envs), self._device, look_ahead)
-        self._observer = BatchObserver(self.simulator, chosen, keeps_last=self._rules.mode == SAME_STEP)
+        spec = chosen.experiment.specify_world(num_envs)
+        self.simulator = Simulator(spec, device=self._device, look_ahead=look_ahead)
+        self.batch = Batch(self.simulator)
+        self._observer = BatchObserver(self.batch, chosen, keeps_last=self._rules.mode == SAME_STEP)
         self._frame_skip, self._at_random = chosen.frame_skip, chosen.starts_at_random
         self._range = (chosen.steer_limit, *chosen.throttle_range)
         self._has_begun = False
@@ -113,24 +118,19 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         device, count = self._device, self.num_envs
         self._is_seeded = np.zeros(count, bool)
         self._everyone, self._nobody = device.upload(np.ones(count, bool)), device.upload(np.zeros(count, bool))
-        self._nowhere = device.upload(np.full(3, np.nan))
+        self._nowhere = device.upload(NOWHERE)
         self._actions = device.zeros((count, 2), np.float64)
         self._verdicts = Verdicts(device.zeros((count,), np.float64), *(device.zeros((count,), bool) for _ in range(4)))
-        self._episodes = Episodes(
-            seed=device.zeros((count,), np.int64),
-            number=device.zeros((count,), np.int64),
-            world_key=self.simulator.world_key,
-            start=device.upload(np.full((count, 3), np.nan)),
-        )
+        self._episodes = make_episodes(self.simulator)
         self._told, self._told_last = make_told(device, count), make_told(device, count)
-        randomizer = self.simulator.randomizer
+        randomizer = self.simulator.place.randomizer
         self._values: Any = ()
         self._drawn: dict[str, Any] = {}
         self._drawn_last: dict[str, Any] = {}
         if randomizer is not None:
             value = randomizer.drawn.value
             self._values = value, device.zeros(tuple(value.shape), value.dtype)
-            self._drawn, self._drawn_last = map(randomizer.describe, self._values)
+            self._drawn, self._drawn_last = map(randomizer.name_columns, self._values)
         self._given: dict[int, Any] = {}
 
     # -- episodes -----------------------------------------------------------------------------------------------------
@@ -168,12 +168,8 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
 
     def _begin(self, begins: Any, given: Any) -> None:
         """Begin the episodes of these worlds."""
-        simulator = self.simulator
-        worlds = (simulator.stepper.world_scene, simulator.path_length, simulator.layout.cars_per_world)
-        self._device.run(
-            begin_episode, self.num_envs, begins, self._episodes, *worlds, self._at_random, given, block=256
-        )
-        simulator.reset(begins, self._episodes.start)
+        draw_episodes(self.batch, begins, self._episodes, self._at_random, given)
+        self.batch.begin(begins, self._episodes.start)
 
     def _read_mask(self, mask: Any) -> Any:
         if mask is None:
@@ -253,10 +249,10 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
     def _advance(self) -> None:
         """Do all of a step on the device."""
         simulator, device, count = self.simulator, self._device, self.num_envs
-        simulator.clear_hits()
+        self.batch.clear_hits()
         device.run(take_action, count, self._actions, *self._range, simulator.control, block=256)
         simulator.step(STEPS_PER_FRAME * self._frame_skip)
-        device.run(judge_car, count, self._rules, simulator.ledger, self._verdicts, block=256)
+        device.run(judge_car, count, self._rules, simulator.rows, self._verdicts, block=256)
         if self._rules.mode == SAME_STEP:
             self._observer.look(self._nobody, pushes=True)
             self._observer.keep()
@@ -269,7 +265,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         self._tell(self._told)
 
     def _tell(self, told: Told) -> None:
-        write_told(self._device, self.simulator.ledger, told)
+        write_told(self._device, self.simulator.rows, told)
 
     # -- what is handed out -------------------------------------------------------------------------------------------
 
@@ -317,7 +313,7 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
 
     def measure_memory(self) -> MemoryUse:
         """Return how much memory of the device the batch takes."""
-        use, observer = self.simulator.measure_memory(), self._observer
+        use, observer = self.batch.measure_memory(), self._observer
         own = (self._actions, self._verdicts, self._episodes[:2], self._episodes.start, self._told, self._told_last)
         rest = (self._everyone, self._nobody, self._values[1:])
         seen = (observer.list_arrays(), *observer.last.values())

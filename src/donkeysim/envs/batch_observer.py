@@ -24,7 +24,7 @@ from donkeysim.envs.observations import (
     stack_space,
 )
 from donkeysim.envs.track_settings import TrackSettings
-from donkeysim.gpu.simulator import BatchSimulator
+from donkeysim.sim.batch import Batch
 from donkeysim.world.specs import CameraSpec
 
 
@@ -52,12 +52,10 @@ class _Camera:
         picture: What it sees.
     """
 
-    def __init__(
-        self, simulator: BatchSimulator, camera: CameraSpec, channels: int, spread: tuple[float, float]
-    ) -> None:
-        device, cars = simulator.device, simulator.layout.car_count
-        self.picture = simulator.open_camera(camera, channels)
-        self._simulator, self._is_spread = simulator, any(spread)
+    def __init__(self, batch: Batch, camera: CameraSpec, channels: int, spread: tuple[float, float]) -> None:
+        device, cars = batch.device, batch.layout.car_count
+        self.picture = batch.open_camera(camera, channels)
+        self._simulator, self._is_spread = batch.simulator, any(spread)
         pose = np.append(np.array(camera.position, np.float64), camera.rotation)
         self._pose, self._spread = device.upload((pose, np.array(spread, np.float64)))
         self._known = device.zeros((cars,), np.int64)
@@ -69,9 +67,9 @@ class _Camera:
         """Give every car of a new episode, known by its world's key, the camera drawn for it."""
         if self._is_spread:
             simulator = self._simulator
-            where = simulator.world_key, simulator.layout.cars_per_world, self._pose, self._spread
+            where = simulator.world_key, simulator.spec.cars_per_world, self._pose, self._spread
             written = self._known, self._moved, self.picture.mount, self._serial
-            simulator.device.run(aim_camera, simulator.layout.car_count, *where, *written, block=64)
+            simulator.device.run(aim_camera, simulator.car_count, *where, *written, block=64)
 
 
 class BatchObserver:
@@ -83,21 +81,21 @@ class BatchObserver:
         last: What those saw whose episodes are over, likewise; written by `keep`. Empty where nobody asks for it.
     """
 
-    def __init__(self, simulator: BatchSimulator, settings: TrackSettings, keeps_last: bool) -> None:
+    def __init__(self, batch: Batch, settings: TrackSettings, keeps_last: bool) -> None:
         """Make the arrays.
 
         Args:
-            simulator: Made with `look_ahead=LOOK_AHEAD` if "vector" is asked for.
+            batch: Of a simulator made with `look_ahead=LOOK_AHEAD` if "vector" is asked for.
             settings: Say what is observed.
             keeps_last: Whether `keep` will be asked for.
         """
         names = check_observe(settings.observe)
         self._is_one = isinstance(settings.observe, str)
-        self._simulator, self._device = simulator, simulator.device
-        camera = settings.camera or simulator.layout.car.camera
+        self._batch, self._device = batch, batch.device
+        camera = settings.camera or batch.layout.car.camera
         spread = settings.camera_spread
         self._cameras = {
-            name: _Camera(simulator, lens, 1 if name == "grey" else 3, spread)
+            name: _Camera(batch, lens, 1 if name == "grey" else 3, spread)
             for name, lens in list_lenses(names, (camera, camera)).items()
         }
         self._channels = {name: self._open(name, settings.stack) for name in names}
@@ -117,7 +115,7 @@ class BatchObserver:
         """
         for camera in self._cameras.values():
             camera.aim()
-        self._simulator.render(None if pushes else begins)
+        self._batch.render(None if pushes else begins)
         if "depth" in self._channels:
             self._write_distances(self._channels["depth"].fresh)
         if "vector" in self._channels:
@@ -125,7 +123,7 @@ class BatchObserver:
         for channel in self._channels.values():
             if channel.fresh is not channel.rows:
                 count = channel.rows.shape[0]
-                per_car = count // self._simulator.layout.car_count
+                per_car = count // self._batch.layout.car_count
                 self._device.run(push_row, count, channel.fresh, channel.rows, per_car, begins, pushes, block=4096)
 
     def keep(self) -> None:
@@ -145,7 +143,7 @@ class BatchObserver:
 
     def _open(self, name: str, stack: int) -> _Channel:
         """Return the channel of an observation."""
-        cars = self._simulator.layout.car_count
+        cars = self._batch.layout.car_count
         if name == "vector":
             space: Any = gymnasium.spaces.Box(-LIMIT, LIMIT, (count_numbers(),), np.float32)
             return self._stack(space, self._device.zeros((cars, count_numbers()), np.float32), stack)
@@ -162,7 +160,7 @@ class BatchObserver:
     def _stack(self, space: Any, fresh: Any, stack: int) -> _Channel:
         told_space = stack_space(space, stack)
         rows = fresh if stack == 1 else self._device.zeros((fresh.shape[0], fresh.shape[1] * stack), fresh.dtype)
-        told = rows.reshape((self._simulator.layout.car_count, *told_space.shape))
+        told = rows.reshape((self._batch.layout.car_count, *told_space.shape))
         return _Channel(told_space, fresh, rows, told)
 
     def _write_distances(self, out: Any) -> None:
@@ -172,7 +170,7 @@ class BatchObserver:
         self._device.run(limit_depth, rows, flat[0], DEPTH_LIMIT, flat[1], block=256)
 
     def _write_numbers(self, out: Any) -> None:
-        self._device.run(write_car, out.shape[0], self._simulator.ledger, LOOK_AHEAD[-1], out, block=256)
+        self._device.run(write_car, out.shape[0], self._batch.simulator.rows, LOOK_AHEAD[-1], out, block=256)
 
 
 def _make_like(device: Device, array: Any) -> Any:

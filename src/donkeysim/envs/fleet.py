@@ -15,12 +15,14 @@ import numpy as np
 
 from donkeysim.core.errors import SpecError, describe_unknown, shorten
 from donkeysim.core.rng import draw_uniforms, hash_rows
-from donkeysim.core.types import PHYSICS_RATE, FloatArray, LongArray
-from donkeysim.envs.kernels.episodes import START_STREAM, WORD, draw_starts
+from donkeysim.core.types import PHYSICS_RATE, BoolArray, FloatArray, LongArray
+from donkeysim.envs.episodes import NOWHERE, draw_episodes, make_episodes
+from donkeysim.envs.kernels.episodes import START_STREAM, WORD
 from donkeysim.envs.step import Step
 from donkeysim.envs.waiting import compile_aloud
 from donkeysim.record.recorder import open_simulator
 from donkeysim.sim import commands
+from donkeysim.sim.batch import Batch
 from donkeysim.sim.simulator import STEPS_PER_FRAME
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.world.experiment import Experiment
@@ -143,8 +145,8 @@ class Fleet:
             props=tuple(self.simulator.get_props(car) for car in range(car_count)),
             duration=frame_skip * STEPS_PER_FRAME / PHYSICS_RATE,
         )
-        self._seed = np.zeros(world_count, np.int64)
-        self._episode = np.zeros(world_count, np.int64)
+        self._episodes = make_episodes(self.simulator)
+        self._begins: BoolArray = np.zeros(world_count, bool)
         self.step: Step | None = None
 
     def open(
@@ -174,12 +176,13 @@ class Fleet:
             simulator.apply(commands.Reset(rows))
         self._grid = np.hstack([simulator.ledger.spawn_position, simulator.ledger.spawn_orientation])
         self._beginning = simulator.snapshot()
+        self._batch = Batch(simulator, self._beginning)
 
     # -- episodes -----------------------------------------------------------------------------------------------------
 
     def seed(self, world: int, seed: int) -> None:
         """Draw all that is random in a world's coming episodes from this seed."""
-        self._seed[world], self._episode[world] = int(seed) & WORD, 0
+        self._episodes.seed[world], self._episodes.number[world] = int(seed) & WORD, 0
 
     def begin(
         self,
@@ -197,16 +200,18 @@ class Fleet:
             grid_drawn: Who stands where on the grid is drawn; else in the order of the cars.
         """
         chosen: LongArray = np.array(worlds, np.int64)
-        is_all = len(chosen) == self.world_count
-        self.simulator.apply(commands.Restore(self._beginning, None if is_all else chosen.tolist()))
-        keys = hash_rows(self._seed[chosen], self._episode[chosen], 0, 0) & WORD
-        self.simulator.apply(commands.Seed(chosen.tolist(), keys.tolist()))
-        self._episode[chosen] += 1
         rows = self._list_rows(chosen)
+        self._begins[:], self._begins[chosen] = False, True
+        former = self._episodes.number[chosen]
+        draw_episodes(self._batch, self._begins, self._episodes, at_random and not grid_drawn, NOWHERE)
+        for car, start in (starts or {}).items():
+            self._episodes.start[car] = (start.along, start.offset, start.yaw)
+        self._batch.begin(self._begins, self._episodes.start)
         self._previous[:, rows] = 0.0
+        if self.simulator.log is not None:
+            self._note_begun(chosen, rows, former)
         if grid_drawn:
             self._line_up(rows)
-        self._scatter(rows, starts or {}, at_random)
         return self._begin_step()
 
     def _begin_step(self) -> Step:
@@ -229,19 +234,16 @@ class Fleet:
         self.simulator.apply(commands.SetSpawn(rows.tolist(), *grid))
         self.simulator.apply(commands.Pose(rows.tolist(), *grid))
 
-    def _scatter(self, rows: LongArray, starts: Mapping[int, Start], at_random: bool) -> None:
-        """Put cars at their starts, and the others at random on the path or nowhere else than they are."""
-        if at_random:
-            begin = np.empty((len(rows), 3))
-            world, slot = np.divmod(rows, self.cars_per_world)
-            draw_starts(self.simulator.world_key[world], slot, self.simulator.ledger.path_length[rows], begin)
-        else:
-            begin = np.full((len(rows), 3), np.nan)
-        for car, start in starts.items():
-            begin[rows == car] = (start.along, start.offset, start.yaw)
-        put = np.isfinite(begin[:, 0])
+    def _note_begun(self, worlds: LongArray, rows: LongArray, numbers: LongArray) -> None:
+        """Tell the log that episodes of these numbers have begun, in commands that do the same."""
+        simulator, start = self.simulator, self._episodes.start[rows]
+        seeds = hash_rows(self._episodes.seed[worlds], numbers, 0, 0) & WORD
+        is_all = len(worlds) == self.world_count
+        simulator.note(commands.Restore(self._beginning, None if is_all else worlds.tolist()))
+        simulator.note(commands.Seed(worlds.tolist(), seeds.tolist()))
+        put = np.isfinite(start[:, 0])
         if put.any():
-            self.simulator.apply(commands.PutOnPath(rows[put].tolist(), *begin[put].T.tolist()))
+            simulator.note(commands.PutOnPath(rows[put].tolist(), *start[put].T.tolist()))
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
@@ -264,7 +266,10 @@ class Fleet:
 
     def snapshot(self) -> FleetSnapshot:
         """Return a copy of all that changes."""
-        return FleetSnapshot(self.simulator.snapshot(), self._previous.copy(), self._seed.copy(), self._episode.copy())
+        episodes = self._episodes
+        return FleetSnapshot(
+            self.simulator.snapshot(), self._previous.copy(), episodes.seed.copy(), episodes.number.copy()
+        )
 
     def restore(self, moment: FleetSnapshot, worlds: Sequence[int] | None = None) -> Step:
         """Go back to a moment of this fleet, or of one made alike, and return the step as it was then.
@@ -280,7 +285,8 @@ class Fleet:
         chosen: LongArray = np.arange(self.world_count) if worlds is None else np.array(worlds, np.int64)
         rows = self._list_rows(chosen)
         self._previous[:, rows] = moment.previous[:, rows]
-        self._seed[chosen], self._episode[chosen] = moment.seed[chosen], moment.episode[chosen]
+        episodes = self._episodes
+        episodes.seed[chosen], episodes.number[chosen] = moment.seed[chosen], moment.episode[chosen]
         return self._begin_step()
 
     def close(self) -> None:

@@ -1,62 +1,81 @@
-"""Everything that changes `State` while time runs: vehicles, contacts, progress."""
+"""Everything that changes `State` while time runs: vehicles, contacts, progress. All of it lies on one device."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from donkeysim.core.device import Cpu
-from donkeysim.core.types import PHYSICS_STEP, FloatArray, LongArray
-from donkeysim.core.workers import Workers
-from donkeysim.physics.kernels import layout
-from donkeysim.physics.kernels.layout import EventTable, Orders
-from donkeysim.physics.kernels.ledger import Book
+from donkeysim.core.device import Device
+from donkeysim.core.errors import ShapeError
+from donkeysim.core.types import PHYSICS_STEP, FloatArray, IntArray, LongArray
+from donkeysim.physics.contact import make_obstacles, make_prop_table, make_scratch, measure_scratch
+from donkeysim.physics.kernels.layout import EVENT_RESERVE, EVENT_ROOM, P_TARGET, EventTable, Orders
+from donkeysim.physics.kernels.ledger import write_one_row
+from donkeysim.physics.kernels.world import place_one_car, step_one_world
+from donkeysim.physics.ledger import make_book, make_derived
+from donkeysim.physics.progress import make_course
 from donkeysim.physics.props import place_props
-from donkeysim.physics.vehicle import CarParams, share_params
-from donkeysim.physics.world_stepper import WorldStepper
+from donkeysim.physics.terrain import make_terrain
+from donkeysim.physics.vehicle import CarParams, make_orders, make_params, share_params
 from donkeysim.world.layout import Layout
 from donkeysim.world.state import HIT_NONE, Control, State, make_control, make_state
 
+LEAST_WORK = 256
+"""Cars times steps that are worth a thread of their own: a quarter of a millisecond."""
+
 
 class PhysicsEngine:
-    """Steps worlds of cars and props on threads of this machine, and puts cars and props where they shall be.
+    """Steps worlds of cars and props, and puts cars and props where they shall be.
+
+    Each world is stepped from start to end by one thread, in a fixed order, so the bytes do not depend on how many
+    worlds or threads there are. All arrays are the device's; nothing is copied from or to it in a step.
 
     Attributes:
-        car_params: One row per car; may be changed between steps.
+        device: Where all of it lies.
+        layout: Of the worlds.
         step_length: Of one step [s].
-        events: What happened in the last `step`.
+        world_scene: Index of each world's scene, shape [world_count].
+        tables: Terrain, course, obstacles and props of all scenes.
+        car_params: Car parameters, one row per car; may be changed between steps. `packed` is an array of the device.
+        scratches: Working memory.
+        events: What happened in the last `step`, and what found no room since the start.
+        book: Where rows of the ledger are written; may be another one from the next call on.
+        no_orders: Rings without commands, for steps that are given none.
     """
 
-    def __init__(self, layout: Layout, workers: Workers, step_length: float = PHYSICS_STEP) -> None:
+    def __init__(self, layout: Layout, device: Device, step_length: float = PHYSICS_STEP) -> None:
         """Build the tables.
 
         Args:
             layout: Of the worlds.
-            workers: Threads to run on.
+            device: What runs them.
             step_length: Of one step [s].
 
         Raises:
             ShapeError: `world_scene` has another length, or a scene has more props than there are slots.
             SpecError: The car's numbers make no car.
         """
-        self._stepper = WorldStepper(layout, Cpu(workers), step_length)
-        self.car_params: CarParams = share_params(self._stepper.param)
-        self.step_length = step_length
-        self.events: EventTable = self._stepper.events
-        self._layout = layout
-
-    @property
-    def book(self) -> Book:
-        """Where rows of the ledger are written; may be another one from the next call on."""
-        return self._stepper.book
-
-    @book.setter
-    def book(self, book: Book) -> None:
-        self._stepper.book = book
+        scenes, world_scene, car, world_count, cars_per_world, props_per_world = layout
+        if len(world_scene) != world_count:
+            raise ShapeError(f"world_scene has {len(world_scene)} rows for {world_count} worlds; give one per world.")
+        most = max(len(scene.props.mass) for scene in scenes)
+        if most > props_per_world:
+            raise ShapeError(f"a scene has {most} props but a world holds {props_per_world}; give it more slots.")
+        self.device, self.layout, self.step_length = device, layout, step_length
+        packed = make_params(car, layout.car_count).packed
+        tables = (make_terrain(scenes), make_course(scenes), make_obstacles(scenes), make_prop_table(scenes))
+        scene_of_world: IntArray = np.asarray(world_scene, np.int32)
+        self.car_params: CarParams = share_params(device.upload(packed))
+        self.world_scene, self.tables = device.upload(scene_of_world), device.upload(tables)
+        self.scratches = make_scratch(cars_per_world, props_per_world, device, world_count)
+        self.events = device.upload(make_events(world_count, cars_per_world))
+        self.book = device.upload(make_book(scenes, make_derived(layout.car_count)))
+        self.no_orders = device.upload(make_orders(layout.car_count, 1))
 
     def step(self, state: State, control: Control, step_count: int, orders: Orders | None = None) -> None:
-        """Advance every world by `step_count` steps.
+        """Advance every world.
 
         Args:
             state: Read and written.
@@ -67,14 +86,14 @@ class PhysicsEngine:
         if step_count < 1:
             self.events.noted.fill(0)
         else:
-            self._stepper.step(state, control, step_count, orders)
+            self._step(self.layout.world_count, state, control, step_count, orders)
 
     def place_cars(
         self, state: State, rows: LongArray, position: FloatArray, orientation: FloatArray, at_rest: bool
     ) -> None:
         """Put cars somewhere; their path nodes, cte, surface and progress follow.
 
-        Laps and the last hit stay; crossing lines by being placed does not count.
+        On this machine only. Laps and the last hit stay; crossing lines by being placed does not count.
 
         Args:
             state: Written, these rows.
@@ -96,16 +115,23 @@ class PhysicsEngine:
             state.steer_angle[rows] = 0.0
             state.powertrain[rows] = 0.0
             state.touching[rows] = HIT_NONE
-            state.wheel_extension[rows] = self.car_params.packed[rows, layout.P_TARGET : layout.P_TARGET + 1]
-        self._stepper.place_cars(state, rows)
+            state.wheel_extension[rows] = self.car_params.packed[rows, P_TARGET : P_TARGET + 1]
+        self._settle(state, rows)
 
-    def write_rows(self, state: State, rows: LongArray) -> None:
+    def _settle(self, state: State, rows: Any) -> None:
+        """Let path nodes, cte, surface and progress follow of cars that have been put somewhere."""
+        slots = self.layout.cars_per_world
+        where = (rows, state, self.world_scene, slots)
+        self.device.run(place_one_car, len(rows), *where, self.tables, self.events, self.book, block=LEAST_WORK)
+
+    def write_rows(self, state: State, rows: Any) -> None:
         """Write rows of the ledger, of cars about whom something has changed while no time passed."""
-        self._stepper.write_rows(state, rows)
+        where = (rows, state, self.world_scene, self.layout.cars_per_world)
+        self.device.run(write_one_row, len(rows), *where, self.events, self.book, block=LEAST_WORK)
 
     def place_props(self, state: State, world: int) -> None:
         """Put all props of a world where its scene has them, at rest; slots beyond the scene's props sleep at 0."""
-        props, room = self._layout.scenes[int(self._layout.world_scene[world])].props, self._layout.props_per_world
+        props, room = self.layout.scenes[int(self.layout.world_scene[world])].props, self.layout.props_per_world
         place_props(state, world * room, room, props)
 
     def list_compile_stages(self) -> list[tuple[str, Callable[[], None]]]:
@@ -113,6 +139,55 @@ class PhysicsEngine:
         return [("vehicles and contacts", self._compile)]
 
     def _compile(self) -> None:
-        _, _, car, world_count, cars_per_world, props_per_world = self._layout
+        _, _, car, world_count, cars_per_world, props_per_world = self.layout
         state = make_state(world_count, cars_per_world, props_per_world, car.has_actuators)
-        self._stepper.compile(state, make_control(world_count * cars_per_world))
+        state, control = self.device.upload((state, make_control(self.layout.car_count)))
+        self._step(0, state, control, 1)
+        nobody = self.device.zeros((0,), np.int64)
+        self._settle(state, nobody)
+        self.write_rows(state, nobody)
+
+    def _step(self, end: int, state: State, control: Control, step_count: int, orders: Orders | None = None) -> None:
+        slots, prop_slots = self.layout.cars_per_world, self.layout.props_per_world
+        self.device.run(
+            step_one_world,
+            end,
+            step_count,
+            self.step_length,
+            self.world_scene,
+            slots,
+            prop_slots,
+            state,
+            control,
+            self.car_params.packed,
+            orders or self.no_orders,
+            self.tables,
+            self.scratches,
+            self.events,
+            self.book,
+            block=1 + LEAST_WORK // (slots * step_count),
+        )
+
+
+def make_events(world_count: int, cars_per_world: int) -> EventTable:
+    """Return a table without events."""
+    room = EVENT_RESERVE + EVENT_ROOM * cars_per_world
+    return EventTable(
+        noted=np.zeros(world_count, np.int64),
+        missed=np.zeros(world_count, np.int64),
+        row=np.zeros((world_count, room, 4)),
+        hit_before=np.zeros(world_count * cars_per_world, np.int32),
+    )
+
+
+def measure_world(layout: Layout) -> int:
+    """Return how many bytes a world takes of a GPU's memory: state, ledger, events, parameters, working memory."""
+    _, _, car, _, cars, props = layout
+    tables = (
+        make_state(1, cars, props, car.has_actuators),
+        make_control(cars),
+        make_events(1, cars),
+        make_derived(cars),
+        (make_params(car, cars).packed, np.zeros(1, np.int32)),
+    )
+    return measure_scratch(cars, props) + sum(array.nbytes for table in tables for array in table)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from donkeysim.core.device import Cpu, Device, is_here
 from donkeysim.core.errors import CapacityError, SpecError
 from donkeysim.core.rotation import find_yaws
 from donkeysim.core.types import IntArray, LongArray
@@ -20,7 +21,7 @@ from donkeysim.sim.place import Place, make_place, make_world_keys, move_spec
 from donkeysim.sim.shorthands import CommandShorthands
 from donkeysim.sim.snapshot import Snapshot, write_snapshot
 from donkeysim.world.scene import Scene
-from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec, LidarSpec, SceneSpec, WorldSpec
+from donkeysim.world.specs import BodySpec, CarSpec, SceneSpec, WorldSpec
 from donkeysim.world.state import HIT_NONE, NODE_UNKNOWN, make_control
 
 RESET_BRAKE = 10.0
@@ -31,6 +32,7 @@ class Cars(CommandShorthands):
     """Cars in worlds; `Simulator` lets time pass for them and looks through their sensors.
 
     Attributes:
+        device: Where all of this is.
         place: Where the worlds are.
         state: All that changes; private to `sim`, `physics` and `render`. Read the ledger, make commands.
         control: What the cars are asked to do; private likewise, see `commands.Drive`.
@@ -38,10 +40,17 @@ class Cars(CommandShorthands):
         rows: The same in the form that kernels take.
         world_key: Of each world's random numbers, see `core.rng`, shape [world_count]; `commands.Seed` sets it.
         car_count: Slots for cars, `world_count * cars_per_world`.
+        log: Told of all that is done; None: nobody is.
     """
 
     def __init__(
-        self, spec: WorldSpec, *, worker_count: int = 1, scene: Scene | None = None, look_ahead: Sequence[float] = ()
+        self,
+        spec: WorldSpec,
+        *,
+        worker_count: int = 1,
+        scene: Scene | None = None,
+        look_ahead: Sequence[float] = (),
+        device: Device | None = None,
     ) -> None:
         """Build the place, quickly; nothing is compiled.
 
@@ -50,23 +59,26 @@ class Cars(CommandShorthands):
             worker_count: Threads.
             scene: The only scene, if it is built already.
             look_ahead: Distances for `Ledger.ahead`, rising, 0 or more [m].
+            device: Where the cars are; None: so many threads of this machine. On a GPU there are no single cars to
+                command: see `sim.batch`.
 
         Raises:
             SceneError: There is no such scene.
             SpecError: There is no such car.
         """
-        self.workers = Workers(worker_count)
-        self.place = make_place(spec, self.workers, scene)
-        self.world_key = make_world_keys([spec.seed] * spec.world_count, range(spec.world_count))
+        self.device: Device = device or Cpu(Workers(worker_count))
+        self.workers = self.device.workers if isinstance(self.device, Cpu) else Workers(1)
+        self.place = make_place(spec, self.device, self.workers, scene)
         self.car_count = spec.world_count * spec.cars_per_world
-        self.state = self.place.make_state()
-        self.control = make_control(self.car_count)
+        state, keys = self.place.make_state(), make_world_keys([spec.seed] * spec.world_count, range(spec.world_count))
+        self.place.place_props(state)
+        self.state, self.control = self.device.upload((state, make_control(self.car_count)))
+        self.world_key: LongArray = self.device.upload(keys)
         self._equipment = Equipment()
         self._held: Snapshot | None = None
         self._keeper = LedgerKeeper(self.place, self.state, self.control, look_ahead)
         self.ledger, self.rows = self._keeper.ledger, self._keeper.rows
-        self._log: commands.CommandLog | None = None
-        self.place.place_props(self.state)
+        self.log: commands.CommandLog | None = None
 
     # -- the place ----------------------------------------------------------------------------------------------------
 
@@ -107,7 +119,7 @@ class Cars(CommandShorthands):
 
     def prepare_scene(self, scene: SceneSpec) -> Place:
         """Return another place for `change_scene`: takes a second, and may be called on another thread."""
-        return make_place(move_spec(self.spec, scene), self.workers)
+        return make_place(move_spec(self.spec, scene), self.device, self.workers)
 
     def change_scene(self, scene: SceneSpec, prepared: Place | None = None, keeps_cars: bool = False) -> None:
         """Go on in another place, or on another road: all cars on its grid as after a reset; the clock runs on.
@@ -125,13 +137,13 @@ class Cars(CommandShorthands):
             CapacityError: Its grid is too small.
         """
         self._move_to(prepared or self.prepare_scene(scene), keeps_cars)
-        self._note(commands.ChangeScene(scene, keeps_cars))
+        self.note(commands.ChangeScene(scene, keeps_cars))
 
     # -- commands -----------------------------------------------------------------------------------------------------
 
     def listen(self, log: commands.CommandLog) -> None:
         """Tell a log of all commands and steps from now on, and of the end."""
-        self._log = log
+        self.log = log
 
     def apply(self, command: commands.Command) -> Any:
         """Carry out a command; what it changes shows in the ledger at once.
@@ -144,13 +156,16 @@ class Cars(CommandShorthands):
             CapacityError: There is no place for a car.
             ShapeError: A snapshot is of another simulator.
         """
+        if not is_here(self.device):
+            raise SpecError(f"the cars are on {self.device.name!r}, which takes commands to all cars: see `sim.batch`.")
         result = _ACTIONS[type(command)](self, command)
-        self._note(command)
+        self.note(command)
         return result
 
-    def _note(self, command: commands.Command) -> None:
-        if self._log is not None:
-            self._log.note(command)
+    def note(self, command: commands.Command) -> None:
+        """Tell the log, if there is one, of a command that has been carried out."""
+        if self.log is not None:
+            self.log.note(command)
 
     def _drive(self, command: commands.Drive) -> None:
         rows: Any = slice(None)
@@ -347,22 +362,6 @@ class Cars(CommandShorthands):
         """Return the rows that hold a car."""
         rows: list[int] = np.flatnonzero(self.state.present).tolist()
         return rows
-
-    def get_scene(self, car: int) -> Scene:
-        """Return the place a car's world is on."""
-        return self.place.get_scene(car)
-
-    def get_body(self, car: int) -> BodySpec:
-        """Return how a car is dressed."""
-        return self._equipment.get_body(car)
-
-    def get_camera(self, car: int, second: bool = False) -> CameraSpec | None:
-        """Return a car's camera, None when it is off."""
-        return self._equipment.camera.get((car, second))
-
-    def get_lidar(self, car: int) -> LidarSpec | None:
-        """Return a car's lidar, None when it is off."""
-        return self._equipment.lidar.get(car)
 
     def has_randomized_params(self) -> bool:
         """Return whether all parameters of the cars are those that were drawn, and nobody else's."""

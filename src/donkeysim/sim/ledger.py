@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from donkeysim.core.device import is_here
 from donkeysim.core.types import LongArray
 from donkeysim.physics.kernels.ledger import LedgerRows
 from donkeysim.physics.ledger import make_book, make_derived, share_rows
@@ -36,16 +38,18 @@ class LedgerKeeper:
         """
         car_count = len(state.present)
         self._look_ahead = tuple(look_ahead)
-        self._everybody: LongArray = np.arange(car_count)
-        self._derived = make_derived(car_count, len(look_ahead))
+        device = place.physics.device
+        self._everybody: Any = device.upload(np.arange(car_count))
+        self._derived = device.upload(make_derived(car_count, len(look_ahead)))
         self.rows = share_rows(state, control, self._derived)
-        self.ledger = _show(place.spec.cars_per_world, self.rows)
+        self.ledger = _show(place.spec.cars_per_world, self.rows, is_here(device))
         self.move(place, state)
 
     def move(self, place: Place, state: State) -> None:
         """Go on in another place, with the same arrays of cars."""
         self._state, self._physics = state, place.physics
-        place.physics.book = make_book(place.scenes, self._derived, self._look_ahead)
+        book = make_book(place.scenes, self._derived, self._look_ahead)
+        place.physics.book = book._replace(paths=place.physics.device.upload(book.paths))
 
     def renew(self, rows: LongArray | None = None) -> None:
         """Write rows of cars (None: of all) about whom something has changed."""
@@ -69,8 +73,10 @@ class LedgerKeeper:
         ]
 
 
-def _show(cars_per_world: int, rows: LedgerRows) -> Ledger:
-    """Return a ledger of these arrays, which nobody can write by it."""
+def _show(cars_per_world: int, rows: LedgerRows, is_here: bool) -> Ledger:
+    """Return a ledger of these arrays, which nobody can write by it where NumPy reads them."""
+    if not is_here:
+        return Ledger(cars_per_world, **rows._asdict())
     columns = {name: column.view() for name, column in rows._replace(on_road=rows.on_road.view(bool))._asdict().items()}
     for column in columns.values():
         column.flags.writeable = False

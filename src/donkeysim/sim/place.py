@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from donkeysim.core.device import Cpu
+from donkeysim.core.device import Device
 from donkeysim.core.errors import CapacityError, SpecError
 from donkeysim.core.rng import hash_rows, hash_words
 from donkeysim.core.types import FloatArray, IntArray, LongArray
@@ -126,12 +126,13 @@ class Place:
             raise
 
 
-def make_place(spec: WorldSpec, workers: Workers, scene: Scene | None = None) -> Place:
+def make_place(spec: WorldSpec, device: Device, workers: Workers, scene: Scene | None = None) -> Place:
     """Return the place of an experiment; it takes a second, and may be called on any thread.
 
     Args:
         spec: Which scenes, and how many worlds and cars.
-        workers: Threads that will step and draw.
+        device: What will step.
+        workers: Threads that will draw on this machine.
         scene: The only scene, if it is built already.
 
     Raises:
@@ -141,11 +142,10 @@ def make_place(spec: WorldSpec, workers: Workers, scene: Scene | None = None) ->
     built = {place: share_scene(place) for place in dict.fromkeys(spec.scenes)} if scene is None else {}
     scenes = (scene,) if scene is not None else tuple(built[place] for place in spec.scenes)
     layout = make_layout(spec, scenes)
-    physics, renderer = PhysicsEngine(layout, workers), Renderer(layout, workers)
-    props_per_world = layout.props_per_world
-    randomizer = make_randomizer(spec.randomization, Cpu(workers), physics, renderer, props_per_world)
-    lidar = LidarScanner(layout)
-    return Place(spec, scenes, layout.world_scene, layout.car, props_per_world, physics, renderer, lidar, randomizer)
+    physics, renderer = PhysicsEngine(layout, device), Renderer(layout, workers)
+    randomizer, lidar = make_randomizer(spec.randomization, physics, renderer), LidarScanner(layout)
+    fixed = (scenes, layout.world_scene, layout.car, layout.props_per_world)
+    return Place(spec, *fixed, physics, renderer, lidar, randomizer)
 
 
 def move_spec(spec: WorldSpec, scene: SceneSpec) -> WorldSpec:

@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from donkeysim.core.device import Device, IndexKernel
+from donkeysim.core.device import IndexKernel, is_here
 from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.physics.kernels.vary import vary_params
+from donkeysim.physics.vehicle import pack_car
 from donkeysim.render.camera import Renderer
 from donkeysim.render.camera_group import CameraGroup
 from donkeysim.render.kernels.vary import number_picture, vary_looks
 from donkeysim.sim.delay_line import list_under_way, make_lines
-from donkeysim.world.drawing import make_drawn, make_knobs
+from donkeysim.world.drawing import Drawn, make_drawn, make_knobs
 from donkeysim.world.kernels.draw import draw_values
 from donkeysim.world.randomization import RandomizationSpec, find_column, list_knobs
 from donkeysim.world.state import Control, State
@@ -34,29 +35,28 @@ class Randomizer:
     """Values of all cars, and what they act on.
 
     Attributes:
+        spec: What differs.
         knobs: What is drawn.
+        drawn: Values of all cars, arrays of their device.
+        looks: What follows from them for cameras, likewise: scenes, lights, and the rows of `variation`.
+        number: What the noise of each car's next picture begins with, likewise.
         actions: Commands on their way; None when they are never late.
         pictures: Moments that pictures are made of; None when they are never late.
     """
 
-    def __init__(
-        self,
-        spec: RandomizationSpec,
-        device: Device,
-        physics: PhysicsEngine,
-        renderer: Renderer,
-        props_per_world: int,
-    ) -> None:
-        self.knobs = list_knobs(spec)
-        self._device, self._physics, self._renderer = device, physics, renderer
-        self._cars_per_world = renderer.cars_per_world
-        self._table = make_knobs(self.knobs)
-        self._drawn = make_drawn(renderer.world_count * renderer.cars_per_world)
-        self._base: FloatArray = physics.car_params.packed[0].copy()
-        self._written = physics.car_params.packed.copy()
+    def __init__(self, spec: RandomizationSpec, physics: PhysicsEngine, renderer: Renderer) -> None:
+        self.spec, self.knobs = spec, list_knobs(spec)
+        self._device, self._physics, self._renderer = physics.device, physics, renderer
+        layout, device = physics.layout, physics.device
+        self._is_here, self._cars_per_world = is_here(device), layout.cars_per_world
+        self._table, self._base = device.upload((make_knobs(self.knobs), pack_car(layout.car)))
+        self.drawn: Drawn = device.upload(make_drawn(layout.car_count))
+        self._written = device.download(physics.car_params.packed).copy()
         self._variation = renderer.open_variation(spec)
-        layout = (renderer.world_count, renderer.cars_per_world, props_per_world)
-        self.actions, self.pictures = make_lines(spec.delay, *layout)
+        self.looks: Any = device.upload((*renderer.scene_lights, self._variation.rows))
+        self.number: Any = device.upload(self._variation.number)
+        rooms = (layout.world_count, layout.cars_per_world, layout.props_per_world)
+        self.actions, self.pictures = make_lines(spec.delay, *rooms)
 
     def list_arrays(self) -> dict[str, NDArray[Any]]:
         """Return what is under way, by name; the drawn values themselves follow from the rest of a moment."""
@@ -71,29 +71,36 @@ class Randomizer:
             state: Who is there, and how often each was reset.
             world_key: Of each world's random numbers.
         """
-        drawn, slots = self._drawn, self._cars_per_world
-        stale = (np.repeat(world_key, slots) != drawn.key) | (state.reset_count != drawn.reset)
-        if not (stale & (state.present != 0)).any():
-            return
+        drawn, slots = self.drawn, self._cars_per_world
+        if self._is_here:
+            stale = (np.repeat(world_key, slots) != drawn.key) | (state.reset_count != drawn.reset)
+            if not (stale & (state.present != 0)).any():
+                return
         self._run(draw_values, slots, state.present, state.reset_count, world_key, self._table, drawn)
         self._run(vary_params, self._base, drawn, self._physics.car_params.packed)
-        self._run(vary_looks, slots, *self._renderer.scene_lights, drawn, self._variation.rows)
-        rows = np.flatnonzero(drawn.fresh)
-        self._written[rows] = self._physics.car_params.packed[rows]
+        *lights, rows = self.looks
+        self._run(vary_looks, slots, *lights, drawn, rows)
+        if self._is_here:
+            fresh = np.flatnonzero(drawn.fresh)
+            self._written[fresh] = self._physics.car_params.packed[fresh]
         self._variation.version += 1
 
     def _run(self, function: IndexKernel, *arguments: Any) -> None:
-        self._device.run(function, len(self._drawn.key), *arguments, block=CAR_BLOCK)
+        self._device.run(function, len(self.drawn.key), *arguments, block=CAR_BLOCK)
 
     def describe(self, car: int, state: State, world_key: LongArray) -> dict[str, float]:
         """Return a car's values by name; the other arguments are those of `refresh`."""
         self.refresh(state, world_key)
-        return {knob.name: float(self._drawn.value[car, knob.stream]) for knob in self.knobs}
+        return {knob.name: float(self.drawn.value[car, knob.stream]) for knob in self.knobs}
 
     def describe_all(self, state: State, world_key: LongArray) -> dict[str, FloatArray]:
         """Return the values of all cars by name, shape [car_count] each; the arguments are those of `refresh`."""
         self.refresh(state, world_key)
-        return {knob.name: self._drawn.value[:, knob.stream].copy() for knob in self.knobs}
+        return {name: column.copy() for name, column in self.name_columns(self.drawn.value).items()}
+
+    def name_columns(self, value: Any) -> dict[str, Any]:
+        """Return columns of `drawn.value`, or of a copy of it, by name, arrays of shape [car_count]."""
+        return {knob.name: value[:, knob.stream] for knob in self.knobs}
 
     def has_own_params(self) -> bool:
         """Return whether the cars' parameters are as they were drawn."""
@@ -140,12 +147,10 @@ class Randomizer:
 
     def _read_delays(self, name: str) -> tuple[FloatArray, FloatArray]:
         """Return delay and greatest further delay of all cars [s]."""
-        value = self._drawn.value
+        value = self.drawn.value
         return value[:, find_column(f"delay.{name}")], value[:, find_column(f"delay.{name}_jitter")]
 
 
-def make_randomizer(
-    spec: RandomizationSpec, device: Device, physics: PhysicsEngine, renderer: Renderer, props_per_world: int
-) -> Randomizer | None:
+def make_randomizer(spec: RandomizationSpec, physics: PhysicsEngine, renderer: Renderer) -> Randomizer | None:
     """Return what draws, None when nothing is drawn; call it before any camera group is made."""
-    return Randomizer(spec, device, physics, renderer, props_per_world) if spec.is_on else None
+    return Randomizer(spec, physics, renderer) if spec.is_on else None

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from donkeysim.core.device import is_here
 from donkeysim.core.frames import Vector
 from donkeysim.core.types import PHYSICS_RATE, ByteArray, Float32Array, FloatArray
 from donkeysim.render.camera_group import CameraGroup
@@ -24,7 +25,8 @@ from donkeysim.sim.place import make_world_keys
 from donkeysim.sim.snapshot import Snapshot, copy_snapshot, make_snapshot
 from donkeysim.world.layout import hold_car
 from donkeysim.world.ledger import Event
-from donkeysim.world.specs import CameraSpec, LidarSpec
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec
 from donkeysim.world.state import State
 from donkeysim.world.telemetry import LidarPoint, Telemetry
 
@@ -67,12 +69,12 @@ class Simulator(Cars):
     def step(self, step_count: int = STEPS_PER_FRAME) -> None:
         """Let a frame pass: `step_count` physics steps of 1/480 s in every world, and the ledger is written."""
         place = self.place
-        if place.randomizer is None:
+        if place.randomizer is None or not is_here(self.device):
             place.physics.step(self.state, self.control, step_count)
         else:
             place.randomizer.step(self.state, self.control, self.world_key, step_count)
-        if self._log is not None:
-            self._log.note_step(step_count)
+        if self.log is not None:
+            self.log.note_step(step_count)
 
     def list_events(self) -> list[Event]:
         """Return what happened in the last `step`, world by world."""
@@ -84,10 +86,10 @@ class Simulator(Cars):
         return zlib.crc32(array("I", [zlib.crc32(numbers.data) for numbers in counted]))
 
     def close(self) -> None:
-        """Stop the worker threads and end the log."""
-        self.workers.close()
-        if self._log is not None:
-            self._log.close()
+        """Give the device's threads and memory back, and end the log."""
+        self.device.close()
+        if self.log is not None:
+            self.log.close()
 
     # -- sensors ------------------------------------------------------------------------------------------------------
 
@@ -105,6 +107,22 @@ class Simulator(Cars):
         if self.place.randomizer is None:
             return ((group, self.state),)
         return self.place.randomizer.look_through(group, self.state, self.world_key)
+
+    def get_scene(self, car: int) -> Scene:
+        """Return the place a car's world is on."""
+        return self.place.get_scene(car)
+
+    def get_body(self, car: int) -> BodySpec:
+        """Return how a car is dressed."""
+        return self._equipment.get_body(car)
+
+    def get_camera(self, car: int, second: bool = False) -> CameraSpec | None:
+        """Return a car's camera, None when it is off."""
+        return self._equipment.camera.get((car, second))
+
+    def get_lidar(self, car: int) -> LidarSpec | None:
+        """Return a car's lidar, None when it is off."""
+        return self._equipment.lidar.get(car)
 
     def list_sensors(self, car: int) -> tuple[CameraSpec | None, CameraSpec | None, LidarSpec | None]:
         """Return a car's first and second camera and its lidar, None for those that are off."""

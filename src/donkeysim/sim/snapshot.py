@@ -82,11 +82,17 @@ def write_snapshot(snapshot: Snapshot, here: Snapshot, worlds: Sequence[int] | N
         for _, source, target in pairs:
             np.copyto(target, source)
         return
-    world_count = len(here.world_key)
+    write_worlds(theirs, ours, worlds, len(here.world_key))
+
+
+def write_worlds(
+    theirs: Mapping[str, NDArray[Any]], ours: Mapping[str, NDArray[Any]], worlds: Sequence[int], world_count: int
+) -> None:
+    """Write the rows of some worlds of arrays of the same names."""
     rows = {each: _find_rows(worlds, each) for each in {len(array) // world_count for array in ours.values()}}
-    for _, source, target in pairs:
-        chosen = rows[len(source) // world_count]
-        target[chosen] = source[chosen]
+    for name, target in ours.items():
+        chosen = rows[len(target) // world_count]
+        target[chosen] = theirs[name][chosen]
 
 
 def _find_rows(worlds: Sequence[int], each: int) -> slice | LongArray:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from donkeysim.core.kernel import index_kernel, inner_kernel, kernel
+from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.core.rng import draw_uniform, hash_words
 from donkeysim.core.types import BoolArray, FloatArray, IntArray, LongArray
 from donkeysim.world.state import Control
@@ -42,20 +42,6 @@ def draw_start(key, slot, length):
     along = draw_uniform(key, slot, 0, START_STREAM) * length
     offset = (2.0 * draw_uniform(key, slot, 0, START_STREAM + 1) - 1.0) * START_OFFSET
     return along, offset, (2.0 * draw_uniform(key, slot, 0, START_STREAM + 2) - 1.0) * START_YAW
-
-
-@kernel
-def draw_starts(key: LongArray, slot: LongArray, length: FloatArray, start: FloatArray) -> None:
-    """Write the random starts of cars.
-
-    Args:
-        key: Of each car's world, shape [n].
-        slot: Of each car in its world, shape [n].
-        length: Of each car's path [m], shape [n].
-        start: Written, as `Episodes.start`, shape [n, 3].
-    """
-    for row in range(len(key)):
-        start[row, 0], start[row, 1], start[row, 2] = draw_start(key[row], slot[row], length[row])
 
 
 @inner_kernel

@@ -7,7 +7,7 @@ from tests.stepping import FarDevice, OneRoomEach
 
 from donkeysim.core.workers import Workers
 from donkeysim.physics.contact import size_scratch
-from donkeysim.physics.world_stepper import WorldStepper, measure_world
+from donkeysim.physics.engine import PhysicsEngine, measure_world
 from donkeysim.world.layout import Layout
 from donkeysim.world.state import HIT_NONE, make_control, make_state
 
@@ -26,7 +26,7 @@ def make_crowds(world_count):
 def test_an_index_loop_gives_the_bytes_of_the_engine_whatever_its_working_memory():
     engine, other, device = make_crowds(3), make_crowds(3), FarDevice()
     layout = Layout([other.scene], np.zeros(3, np.int32), other.car, 3, 2, 2)
-    stepper = WorldStepper(layout, device)
+    stepper = PhysicsEngine(layout, device)
     state, control = device.upload(other.state), device.upload(other.control)
     for _ in range(4):
         engine.drive(24 / 480)
@@ -45,7 +45,7 @@ def pile_up(prop_count):
     props = make_props(*((0.05 * prop, 0.0, 0.0) for prop in range(prop_count)), mass=0.2)
     bench = Bench(make_scene(props=props))
     layout = Layout([bench.scene], np.zeros(1, np.int32), bench.car, 1, 1, prop_count)
-    return bench, WorldStepper(layout, OneRoomEach(Workers(1)))
+    return bench, PhysicsEngine(layout, OneRoomEach(Workers(1)))
 
 
 def test_what_finds_no_room_is_counted():
@@ -66,9 +66,9 @@ def test_a_world_takes_the_memory_that_is_said(cars, props):
     def measure(world_count):
         scene = make_scene(props=make_props(*((float(prop), 0.0, 0.0) for prop in range(props))))
         layout = Layout([scene], np.zeros(world_count, np.int32), Bench().car, world_count, cars, props)
-        stepper = WorldStepper(layout, OneRoomEach(Workers(1)))
+        stepper = PhysicsEngine(layout, OneRoomEach(Workers(1)))
         arrays = [
-            *stepper.scratches, *stepper.events, *stepper.book.derived, stepper.param, stepper.world_scene,
+            *stepper.scratches, *stepper.events, *stepper.book.derived, stepper.car_params.packed, stepper.world_scene,
             *make_state(world_count, cars, props), *make_control(world_count * cars),
         ]  # fmt: skip
         return sum(array.nbytes for array in arrays), layout

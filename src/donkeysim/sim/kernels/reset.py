@@ -16,7 +16,7 @@ from donkeysim.world.state import HIT_NONE, NODE_UNKNOWN, Control, State
 
 
 class StateRows(NamedTuple):
-    """The arrays of a `State`, each of shape [row_count, width], by what their rows are and what they hold."""
+    """The arrays of a `State` and a `Control`, each of shape [row_count, width], by what their rows are and hold."""
 
     car_numbers: tuple[FloatArray, ...]
     car_counts: tuple[IntArray, ...]
@@ -68,11 +68,11 @@ def reset_world(
     Args:
         world: Which.
         begins: Which worlds are put back; others are left as they are.
-        start: Of each car: along the path [m], left of it [m], against it [rad]; not a number: on the grid.
+        start: Of each car: along the path [m], left of it [m], against it [rad]; not a number: where worlds begin.
         beginning: Rows of one world of each scene.
         rows: Rows of all worlds.
-        state: The same arrays.
-        control: Written.
+        state: Some of the same arrays.
+        control: Likewise.
         world_scene: Scene of each world.
         slots: Cars per world.
         prop_slots: Props per world.
@@ -93,14 +93,14 @@ def reset_world(
     copy_rows(beginning.clocks, rows.clocks, scene, world, 1)
     for slot in range(slots):
         car = first + slot
-        control.steer[car], control.throttle[car], control.brake[car] = 0.0, 0.0, 0.0
         if start[car, 0] == start[car, 0]:
             x, y, z, w, turn = find_pose(paths, scene, start[car, 0], start[car, 1], start[car, 2])
             put_car(state, car, x, y, z, w, turn)
-        state.node_index[car] = locate_node(tables[1], scene, state.position[car, 0], state.position[car, 1])
-        observe_progress(state, car, tables[1], tables[0], scene)
-        state.active_node[car] = NODE_UNKNOWN
-        follow_active(state, car, tables[1], scene, 0, 0)
+            control.brake[car] = 0.0
+            state.node_index[car] = locate_node(tables[1], scene, x, y)
+            observe_progress(state, car, tables[1], tables[0], scene)
+            state.active_node[car] = NODE_UNKNOWN
+            follow_active(state, car, tables[1], scene, 0, 0)
         write_row(state, car, world, scene, 0, events, book)
 
 

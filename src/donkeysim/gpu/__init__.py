@@ -1,1 +1,0 @@
-"""The same batch on a device: stepping, resets, randomisation and exchange of tensors."""

@@ -1,1 +1,0 @@
-"""What a batch does on its device beside driving and drawing."""

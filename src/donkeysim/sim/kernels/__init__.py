@@ -1,0 +1,1 @@
+"""Whole worlds put back to how they began."""
