@@ -8,7 +8,7 @@ import pytest
 
 from donkeysim.car import unused_keys
 from donkeysim.car.config import TEMPLATE_FOLDER, Config, load_config, make_default_config, read_defaults
-from donkeysim.car.keys import KINDS, TRANSFORMATIONS
+from donkeysim.car.keys import KINDS, TRANSFORMATIONS, USED_BY
 from donkeysim.car.unused_keys import read_unused_keys
 from donkeysim.core.config import read_toml
 from donkeysim.core.errors import SpecError
@@ -95,10 +95,8 @@ def test_no_config_tells_how_to_make_one(tmp_path):
         ("TRANSFORMATIONS = ['CROPP']", "TRANSFORMATIONS is ['CROPP'], but takes a list, each one of 'CROP', "),
         ("TRANSFORMATIONS = 'CROP'", "TRANSFORMATIONS is 'CROP', but takes a list"),
         ("METADATA = [('a', 1)]", "METADATA is [('a', 1)], but takes a list, each a list of 2 values, each a text."),
-        ("AUG_BLUR_RANGE = 3", "AUG_BLUR_RANGE is 3, but takes a list of 2 values, each a number from 0 to 100."),
         ("MAX_LOOPS = 0", "MAX_LOOPS is 0, but takes a whole number from 1, or None."),
         ("LOGGING_FORMAT = '%(nope'", "LOGGING_FORMAT is '%(nope', but takes a format of Python's logging"),
-        ("TRAIN_FILTER = 3", "TRAIN_FILTER is 3, but takes a function, or None."),
         ("SIM_HOST = ['x' * 500]", "xxx..., but takes a text."),
         (
             "IMAGE_W = 80\nIMAGE_H = (1",
@@ -118,6 +116,63 @@ def test_mistakes_are_one_sentence_with_their_place(car_folder, own, sentence):
     assert len(str(raised.value)) < 600
 
 
+SPARED = [
+    (
+        "AUG_BLUR_RANGE = 3",
+        "AUG_BLUR_RANGE is 3, but takes a list of 2 values, each a number from 0 to 100.",
+        "training",
+    ),
+    ("TRAIN_FILTER = 3", "TRAIN_FILTER is 3, but takes a function, or None.", "training"),
+    ("AUGMENTATIONS = ['FOG']", "AUGMENTATIONS is ['FOG'], but takes a list, each one of 'BRIGHTNESS', ", "training"),
+    ("CONTROLLER_TYPE = 'ibus'", "CONTROLLER_TYPE is 'ibus', but takes one of 'ps3', ", "a joystick"),
+    (
+        "DEFAULT_MODEL_TYPE = 'tensorrt_linear'",
+        "DEFAULT_MODEL_TYPE is 'tensorrt_linear', but takes one of 'linear', ",
+        "a pilot whose kind is not given",
+    ),
+]
+
+
+@pytest.mark.parametrize(("own", "sentence", "user"), SPARED)
+def test_a_drive_goes_on_with_a_wrong_key_that_it_does_not_use(car_folder, caplog, own, sentence, user):
+    """The mistake is told at once, and is the error of whoever needs the key after all."""
+    config = car_folder.load(own)
+    assert f"myconfig.py, line 1: {sentence}" in caplog.text
+    assert f"Nothing but {user} uses it." in caplog.text
+    with pytest.raises(SpecError) as raised:
+        getattr(config, own.partition(" ")[0])
+    assert sentence in str(raised.value)
+    with pytest.raises(SpecError, match="but takes"):
+        config.require(user)
+    config.require("driving")
+
+
+@pytest.mark.parametrize(("own", "user"), [("DRIVE_LOOP_HZ = 0", "driving"), ("GYM_CONF = 3", "driving")])
+def test_training_goes_on_with_a_wrong_key_of_driving(car_folder, caplog, own, user):
+    config = car_folder.load(own, driving=False)
+    config.require("training")
+    assert f"Nothing but {user} uses it." in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [("AI_LAUNCH_THROTTLE = 1.5", 1), ("AI_LAUNCH_THROTTLE = -9", -1), ("JOYSTICK_MAX_THROTTLE = 1.2", 1)],
+)
+def test_throttles_are_limited_as_by_the_original_and_that_is_told(car_folder, caplog, given, taken):
+    name = given.partition(" ")[0]
+    assert getattr(car_folder.load(given), name) == taken
+    assert f"line 1: {name} is {given.rpartition(' ')[2]}, taken as {taken}." in caplog.text
+
+
+def test_a_negative_greatest_throttle_inverts_the_stick(car_folder, caplog):
+    assert car_folder.load("JOYSTICK_MAX_THROTTLE = -0.25").JOYSTICK_MAX_THROTTLE == -0.25
+    assert not caplog.text
+
+
+def test_every_key_that_only_some_runs_use_is_a_key():
+    assert set(USED_BY) <= set(KINDS)
+
+
 def test_training_takes_the_folder_of_a_real_car(car_folder):
     assert car_folder.load("DONKEY_GYM = False", driving=False).DONKEY_GYM is False
 
@@ -128,6 +183,13 @@ def test_unknown_keys_are_told_once_with_the_nearest(car_folder, caplog):
     assert len(caplog.messages) == 2
     assert "line 1: the key DRIVE_LOOP_HERZ is not known; did you mean DRIVE_LOOP_HZ?" in caplog.messages[0]
     assert "line 2: the key MY_PART_GAIN is not known; " in caplog.messages[1]
+
+
+@pytest.mark.parametrize("name", ["SERVO_I", "PI_HOSTNAME", "MY_PID"])
+def test_a_key_that_resembles_none_gets_no_hint(car_folder, caplog, name):
+    """At half a likeness SERVO_I would be VERBOSE_TRAIN."""
+    car_folder.load(f"{name}_X = 3")
+    assert "did you mean" not in caplog.text
 
 
 def test_keys_that_cannot_be_honoured_are_told_only_when_touched(car_folder, caplog):

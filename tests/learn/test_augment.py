@@ -37,6 +37,22 @@ def test_brightness_ends_at_black_and_white(tmp_path):
         assert changed[0, 0, 0] <= changed[0, 0, 2] <= changed[0, 0, 1]
 
 
+def test_multiply_changes_every_picture_within_its_range(tmp_path):
+    grey = np.full((4, 5, 3), 100, dtype=np.uint8)
+    levels = np.array([picture.mean() for picture in run_often(make(tmp_path, "MULTIPLY"), grey)])
+    assert (levels.min() >= 50, levels.max() <= 150) == (True, True)
+    assert (levels.min() < 53, levels.max() > 147) == (True, True)
+    far = run_often(make(tmp_path, "MULTIPLY", AUG_MULTIPLY_RANGE=(3.0, 4.0)), grey, 5)
+    assert {picture.max() for picture in far} == {255}
+
+
+def test_a_crop_among_the_augmentations_is_that_of_the_transformations(tmp_path):
+    picture = np.random.default_rng(1).integers(1, 256, (120, 160, 3), dtype=np.uint8)
+    for changed in run_often(make(tmp_path, "CROP", ROI_CROP_TOP=30), picture, 5):
+        assert not changed[:30].any()
+        assert np.array_equal(changed[30:], picture[30:])
+
+
 def test_blur_smooths_and_keeps_the_mean(tmp_path):
     picture = np.random.default_rng(1).integers(0, 256, (40, 40, 3), dtype=np.uint8)
     changed = [result for result in run_often(make(tmp_path, "BLUR"), picture, 60) if result.std() != picture.std()]

@@ -12,15 +12,18 @@ import os
 import re
 import traceback
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from donkeysim.car.keys import describe_bad_value
+from donkeysim.car.keys import USED_BY, clamp_value, describe_bad_value
 from donkeysim.car.unused_keys import is_untouched, read_unused_keys
 from donkeysim.core.errors import SpecError, nearest_name, shorten
 
 _log = logging.getLogger(__name__)
+
+NEAR = 0.75
+"""How much alike two names are of which one may be meant by the other, 1: the same; at 0.5 SERVO_I is VERBOSE_TRAIN."""
 
 TEMPLATE_FOLDER = Path(__file__).with_name("template")
 """The files that `donkey createcar` writes; its config.py holds the defaults."""
@@ -29,7 +32,8 @@ TEMPLATE_FOLDER = Path(__file__).with_name("template")
 class Config:
     """The keys of a car as attributes, for example `config.IMAGE_W`; written like the original's, for its users' code.
 
-    Further keys may be set at any time. A missing one fails with the nearest name.
+    Further keys may be set at any time. A missing one fails with the nearest name, one with a value that it does not
+    take with what it takes.
     """
 
     def __init__(self, values: Mapping[str, Any] | None = None, sources: Mapping[str, Path] | None = None) -> None:
@@ -41,9 +45,12 @@ class Config:
         """
         self.__dict__.update(values or {})
         self.__dict__["_sources"] = dict(sources or {})
+        self.__dict__["_spared"] = {}
 
     def __getattr__(self, name: str) -> Any:
-        nearest = nearest_name(name, filter(str.isupper, vars(self)))
+        if name in self.__dict__.get("_spared", ()):
+            raise SpecError(self.__dict__["_spared"][name])
+        nearest = nearest_name(name, filter(str.isupper, vars(self)), NEAR)
         hint = f"; did you mean {nearest}?" if nearest else "; give it a value in myconfig.py."
         raise AttributeError(f"the configuration has no key {name}{hint}")
 
@@ -55,6 +62,29 @@ class Config:
         """Return "file, line N: name" of a key, for a sentence about its value; the name alone when unknown."""
         source = self.__dict__["_sources"].get(name)
         return f"{_locate(source, name)}: {name}" if source else name
+
+    def spare(self, name: str, mistake: str) -> None:
+        """Take a key away whose value it does not take, but which this run may do without.
+
+        Args:
+            name: The key.
+            mistake: One sentence, which whoever reads the key gets as a `SpecError`.
+        """
+        self.__dict__.pop(name)
+        self.__dict__["_spared"][name] = mistake
+
+    def require(self, *users: str) -> None:
+        """Check the keys of what is about to be done, before it takes time.
+
+        Args:
+            users: Of `keys.USED_BY`.
+
+        Raises:
+            SpecError: One of the keys was spared.
+        """
+        for name, mistake in self.__dict__["_spared"].items():
+            if USED_BY[name] in users:
+                raise SpecError(mistake)
 
     def __str__(self) -> str:
         return str(list(self.to_dict().items()))
@@ -72,7 +102,8 @@ def load_config(
     Args:
         config_path: The config.py; without it the one in the working folder.
         myconfig: File next to it, or anywhere when absolute, whose keys win.
-        driving: The car is to be driven, so that `DONKEY_GYM = False` is an error.
+        driving: The car is to be driven, so that `DONKEY_GYM = False` is an error, and so is a wrong value of a key
+            that only driving uses. Wrong ones that only training, a joystick or a pilot uses are told and spared.
         changes: Keys whose values win over those of the files; of the folder's own keys only.
 
     Raises:
@@ -93,7 +124,7 @@ def load_config(
     sources = dict.fromkeys(given, path) | dict.fromkeys(own, own_path)
     changed = _check_names(changes or {}, defaults | given | own)
     config = Config(defaults | given | own | changed, {name: sources[name] for name in sources.keys() - changed.keys()})
-    check_values(config)
+    check_values(config, users=("driving",) if driving else ())
     if driving and not config.DONKEY_GYM:
         raise SpecError(
             f"{config.locate('DONKEY_GYM')} is False, but real hardware is not driven by this project: set DONKEY_GYM "
@@ -110,7 +141,7 @@ def _check_names(changes: Mapping[str, Any], known: Iterable[str]) -> dict[str, 
     """
     for name in changes:
         if name not in known:
-            nearest = nearest_name(name, known)
+            nearest = nearest_name(name, known, NEAR)
             hint = f"did you mean {nearest}?" if nearest else "docs/config.md lists them."
             raise SpecError(f"the configuration has no key {shorten(name)}; {hint}")
     return dict(changes)
@@ -146,16 +177,29 @@ def read_defaults(folder: Path) -> dict[str, Any]:
     return _run_file(folder / "config.py", TEMPLATE_FOLDER / "config.py")
 
 
-def check_values(config: Config) -> None:
-    """Check the value of every key.
+def check_values(config: Config, users: Container[str] = frozenset(USED_BY.values())) -> None:
+    """Check the value of every key; limit the numbers that donkeycar limits, and say so.
+
+    Args:
+        config: Changed where a number is limited or a key spared.
+        users: Of `keys.USED_BY`: those whose keys must be right; keys of others are told and spared.
 
     Raises:
         SpecError: A key has a value that it does not take; the text says where it stands and what it takes.
     """
-    for name, value in config.to_dict().items():
+    for name, given in config.to_dict().items():
+        value = clamp_value(name, given)
+        if value != given:
+            _log.warning("%s is %r, taken as %r.", config.locate(name), given, value)
+            setattr(config, name, value)
         wrong = describe_bad_value(name, value)
-        if wrong:
-            raise SpecError(config.locate(name).removesuffix(name) + wrong)
+        if not wrong:
+            continue
+        mistake = config.locate(name).removesuffix(name) + wrong
+        if name not in USED_BY or USED_BY[name] in users:
+            raise SpecError(mistake)
+        _log.warning("%s Nothing but %s uses it.", mistake, USED_BY[name])
+        config.spare(name, mistake)
 
 
 def describe_failure(path: Path, error: Exception) -> str:
@@ -221,7 +265,7 @@ def _report_unused(path: Path, given: Mapping[str, Any], defaults: Iterable[str]
         if name in known or name.startswith("CUSTOM"):
             continue
         if name not in unused:
-            nearest = nearest_name(name, known)
+            nearest = nearest_name(name, known, NEAR)
             hint = f"did you mean {nearest}?" if nearest else "only your own parts can read it."
             _log.warning("%s: the key %s is not known; %s", _locate(path, name), name, hint)
         elif not is_untouched(name, value):

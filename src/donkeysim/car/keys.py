@@ -92,7 +92,7 @@ def _is_log_format(value: Any) -> bool:
 
 
 CONTROLLER_TYPES = (
-    *("ps3", "ps3sixad", "ps4", "xbox", "xboxswapped", "nimbus", "wiiu", "F710", "rc3", "pygame", "custom"),
+    *("ps3", "ps3sixad", "ps4", "ps5", "xbox", "xboxswapped", "nimbus", "wiiu", "F710", "rc3", "pygame", "custom"),
     *("MM1", "pigpio_rc", "mock"),  # no joysticks: driving with --js says so
 )
 
@@ -109,25 +109,39 @@ _SPECIAL_KINDS = {
     "METADATA": _items(_items(_TEXT, 2)),
     "TRAIN_FILTER": Kind("a function", callable),
     "BEHAVIOR_LIST": _items(_TEXT, least=1),
-    "AUGMENTATIONS": _items(_one_of("BRIGHTNESS", "BLUR")),
+    "AUGMENTATIONS": _items(_one_of("BRIGHTNESS", "BLUR", "MULTIPLY", "CROP", "TRAPEZE")),
     "AUG_BLUR_RANGE": _items(_number(0, 100), 2),
+    "AUG_MULTIPLY_RANGE": _items(_number(0, 100), 2),
     **dict.fromkeys(("TRANSFORMATIONS", "POST_TRANSFORMATIONS"), _items(_TRANSFORMATION)),
     "LOGGING_FORMAT": Kind("a format of Python's logging such as '%(asctime)s %(message)s'", _is_log_format),
 }
 """Keys that `keys.toml` has no words for."""
 
 
+_TABLE = read_toml(Path(__file__).with_name("keys.toml"))
+
+
 def _read_kinds() -> dict[str, Kind]:
-    table = read_toml(Path(__file__).with_name("keys.toml"))
     makers: dict[str, Callable[..., Kind]] = {"whole": _whole, "number": _number, "one_of": _one_of}
-    kinds = dict.fromkeys(table["flag"], _FLAG) | dict.fromkeys(table["text"], _TEXT) | _SPECIAL_KINDS
+    kinds = dict.fromkeys(_TABLE["flag"], _FLAG) | dict.fromkeys(_TABLE["text"], _TEXT) | _SPECIAL_KINDS
     for word, make in makers.items():
-        kinds |= {name: make(*limits) for name, limits in table[word].items()}
-    return kinds | {name: _or_none(kinds[name]) for name in table["or_none"]}
+        kinds |= {name: make(*limits) for name, limits in _TABLE[word].items()}
+    return kinds | {name: _or_none(kinds[name]) for name in _TABLE["or_none"]}
 
 
 KINDS = _read_kinds()
 """What each key of config.py takes."""
+
+USED_BY: Mapping[str, str] = {name: user for user, names in _TABLE["used_by"].items() for name in names}
+"""What alone uses a key, for example "training"; every run uses the others."""
+
+
+def clamp_value(name: str, value: object) -> object:
+    """Return the nearest number that a key takes, where donkeycar limits what comes of it; any other value as it is."""
+    if name not in _TABLE["clamped"] or not isinstance(value, int | float) or isinstance(value, bool):
+        return value
+    least, most = _TABLE["number"][name]
+    return value if value != value else min(max(value, least), most)
 
 
 def describe_bad_value(name: str, value: object) -> str | None:

@@ -40,7 +40,6 @@ class TrainingOptions:
     print_model_summary: bool = True
     create_tf_lite: bool = True
     """Whether .tflite files are written beside the pilot, and an .onnx."""
-    default_model_type: str = "linear"
     train_filter: Callable[[Any], bool] | None = field(default=None, compare=False)
     """Called with each record (its fields are in `underlying`); False leaves it out."""
 

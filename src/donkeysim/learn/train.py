@@ -97,8 +97,9 @@ def train(
     """
     given = [tub_paths] if isinstance(tub_paths, str | Path) else tub_paths
     path, number = _choose_path(Path(config.MODELS_PATH), model_path)
+    config.require("training")
     options = read_options(config)
-    named = get_kind(kind or options.default_model_type)
+    named = get_kind(kind or config.DEFAULT_MODEL_TYPE)
     source = Path(transfer).expanduser() if transfer else None
     tubs = split_paths([str(path) for path in given])
     examples = load_examples(config, tubs, named, options, report)

@@ -56,7 +56,7 @@ WATCH_PAGE_URL = ""  # page of a simulator that is another program, for the cont
 
 # ---- Joystick
 USE_JOYSTICK_AS_DEFAULT = False  # as if every drive had --js
-CONTROLLER_TYPE = "xbox"  # or ps3, ps3sixad, ps4, xboxswapped, nimbus, wiiu, F710, rc3, pygame, custom (my_joystick.py)
+CONTROLLER_TYPE = "xbox"  # or ps3, ps3sixad, ps4, ps5, xboxswapped, nimbus, wiiu, F710, rc3, pygame, custom
 JOYSTICK_DEVICE_FILE = "/dev/input/js0"  # the device
 JOYSTICK_MAX_THROTTLE = 0.5  # throttle at full stick; buttons change it while driving
 JOYSTICK_STEERING_SCALE = 1.0  # steering at full stick
@@ -107,8 +107,9 @@ TRAIN_LOCALIZER = False  # record and learn which of NUM_LOCATIONS parts of the 
 NUM_LOCATIONS = 10  # parts of the track that a localizer pilot tells apart
 
 # ---- Pictures: augmented in training only, transformed in driving too
-AUGMENTATIONS = []  # any of "BRIGHTNESS", "BLUR"; each is applied to half of the pictures
+AUGMENTATIONS = []  # of half of the pictures: "BRIGHTNESS", "BLUR"; of all: "MULTIPLY", "CROP", "TRAPEZE"
 AUG_BRIGHTNESS_RANGE = 0.2  # brightness and contrast change by up to this share
+AUG_MULTIPLY_RANGE = (0.5, 1.5)  # MULTIPLY: factor of the brightness, lowest and highest
 AUG_BLUR_RANGE = (0, 3)  # standard deviation of the blur in pixels, lowest and highest
 TRANSFORMATIONS = []  # before augmentation, in this order, for example ["CROP", "RGB2GRAY", "GRAY2RGB"]
 POST_TRANSFORMATIONS = []  # after augmentation
