@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from donkeysim.core.clock import Clock
+from donkeysim.wire.framing import MOST_SLIPS, mend
 
 MOST_BYTES = 1 << 20
 """Longest object [byte]."""
@@ -104,6 +105,10 @@ class ObjectReader:
         """For each: where it begins if it is an object on a new line (it may be a new message), else -1."""
         self._saw_newline = False
         self._key_start = 0
+        self._comma = 0
+        """Where the last comma is."""
+        self._slips: list[tuple[int, int, bytes]] = []
+        """What JSON does not allow and the original reads all the same: where, how many bytes, what it means."""
         self._began = 0.0
         self._is_closed = False
 
@@ -179,6 +184,7 @@ class ObjectReader:
         self._open = [_OPEN_OBJECT]
         self._fresh_start = [-1]
         self._saw_newline = False
+        self._slips = []
         self._began = self._read_clock()
 
     def _end_object(self, end: int, expected: int) -> None:
@@ -202,7 +208,7 @@ class ObjectReader:
             return self._close("too long", f"a message is longer than {MOST_BYTES} bytes.", items)
         if self._open:
             return False
-        raw = bytes(self._buffer[: self._position])
+        raw = mend(bytes(self._buffer[: self._position]), self._slips)
         self._end_object(self._position, _BLANK_OR_OBJECT)
         try:
             items.append(msgspec.json.decode(raw))
@@ -260,7 +266,7 @@ class ObjectReader:
         self._value_count += 1
         self._saw_newline = False
         if self._buffer[end - 1] == 0x2C:
-            self._expected = _KEY
+            self._expected, self._comma = _KEY, end - 1
         else:
             self._open.pop()
         return True
@@ -277,11 +283,25 @@ class ObjectReader:
             return self._step(_IN_KEY)
         if byte == 0x7D and self._expected == _KEY_OR_END:
             return self._close_bracket()
+        return self._pass_comma(byte, 0x7D) if self._expected == _KEY else self._fail()
+
+    def _pass_comma(self, byte: int, closing: int) -> bool:
+        """Read what follows a comma that nothing needs: another one, or the end of the object or list."""
+        if byte == 0x2C:
+            return self._slip(self._position, 1) and self._step(self._expected)
+        if byte == closing:
+            return self._slip(self._comma, 1) and self._close_bracket()
         return self._fail()
+
+    def _slip(self, begin: int, length: int, meant: bytes = b"") -> bool:
+        """Note a slip that the original forgives; return False when there are too many."""
+        self._slips.append((begin, length, meant))
+        return len(self._slips) <= MOST_SLIPS or self._fail(_IN_TEXT)
 
     def _read_comma(self, byte: int) -> bool:
         is_object = self._open[-1] == _OPEN_OBJECT
         if byte == 0x2C:
+            self._comma = self._position
             return self._step(_KEY if is_object else _VALUE)
         if byte == (0x7D if is_object else 0x5D):
             return self._close_bracket()
@@ -295,6 +315,8 @@ class ObjectReader:
     def _begin_value(self, byte: int) -> bool:
         if byte == 0x5D and self._expected == _VALUE_OR_END:
             return self._close_bracket()
+        if byte in (0x2C, 0x5D) and self._open[-1] == _OPEN_LIST and self._expected == _VALUE:
+            return self._pass_comma(byte, 0x5D)
         is_read = self._read_value(byte)
         self._value_count += is_read
         return is_read
@@ -327,10 +349,12 @@ class ObjectReader:
     def _read_word(self) -> bool:
         rest = bytes(self._buffer[self._position : min(self._position + 5, self._end)])
         for word in _WORDS:
-            if rest.startswith(word):
+            if rest.lower().startswith(word):
+                if not rest.startswith(word) and not self._slip(self._position, len(word), word):
+                    return False
                 self._position += len(word) - 1
                 return self._step(_COMMA_OR_END)
-            if word.startswith(rest):
+            if word.startswith(rest.lower()):
                 return False
         return self._fail()
 
@@ -341,8 +365,12 @@ class ObjectReader:
             return False
         byte = self._buffer[position]
         if byte != 0x22:
-            waits = byte == 0x5C and _ESCAPE_BEGUN.fullmatch(self._buffer, position, self._end) is not None
-            return False if waits else self._fail()
+            if byte != 0x5C:
+                return self._fail()
+            if _ESCAPE_BEGUN.fullmatch(self._buffer, position, self._end) is not None:
+                return False
+            self._position += 1
+            return self._slip(position, 0, b"\\")
         if self._expected == _IN_TEXT:
             return self._step(_COMMA_OR_END)
         if self._fresh_start[-1] >= 0 and self._buffer[self._key_start + 1 : position] == b"msg_type":

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from donkeysim.core.clock import ManualClock
-from donkeysim.wire.framing import MOST_BYTES, MOST_DEPTH, MOST_DIGITS, MOST_VALUES, Fault, ObjectReader
+from donkeysim.wire.framing import MOST_BYTES, MOST_DEPTH, MOST_DIGITS, MOST_SLIPS, MOST_VALUES, Fault, ObjectReader
 
 GOOD = b'{"msg_type": "control", "steering": "0.1", "throttle": "0.3", "brake": "0.0"}'
 PRETTY = (
@@ -78,7 +78,6 @@ def test_a_character_may_be_cut_inside_its_utf8_bytes():
         b'{"a":"\xc3',
         b"{'a':1}",
         b"{a:1}",
-        b'{"a":1,}',
         b'{"a":01}',
         b'{"a":.5}',
         b'{"a":Infinity}',
@@ -195,6 +194,38 @@ def test_the_work_grows_linearly_with_the_bytes_even_one_by_one():
     """Counts bytes looked at through the buffer's own slicing, not seconds: a long text fed bytewise stays cheap."""
     stream = b'{"a":"' + b"x\\n" * 20_000 + b'"}'
     assert read_bytewise(stream) == read(stream)
+
+
+SLIPS = [
+    (rb'{"a":1,}', {"a": 1}),
+    (rb'{"a":"x" , }', {"a": "x"}),
+    (rb'{"a":1,,"b":2,,}', {"a": 1, "b": 2}),
+    (rb'{"a":[1,2,],"b":[[3,],{"c":4,},],}', {"a": [1, 2], "b": [[3], {"c": 4}]}),
+    (rb'{"bio":"a\_b\d \\ \"q\" \u00e9 \u12"}', {"bio": r'a\_b\d \ "q" é' + r" \u12"}),
+    (rb'{"a\.b":"C:\Users\xavier"}', {r"a\.b": r"C:\Users\xavier"}),
+    (rb'{"a":True,"b":FALSE,"c":[Null]}', {"a": True, "b": False, "c": [None]}),
+    (rb'{"bio":"a\_b","racer_name":"Ada",}', {"bio": r"a\_b", "racer_name": "Ada"}),
+]
+
+
+@pytest.mark.parametrize(("message", "meant"), SLIPS)
+def test_slips_that_the_original_forgives_cost_nothing(message, meant):
+    assert read(message, GOOD) == [meant, json.loads(GOOD)]
+    assert read_bytewise(message + b"\n" + GOOD) == [meant, json.loads(GOOD)]
+
+
+@pytest.mark.parametrize(
+    "message", [b'{,"a":1}', b'{"a":,}', b'{"a":1 "b":2}', b"{'a':1}", b'{"a":[,1]}', b'{"a":"x\\\n"}', b'{"a":truE1}']
+)
+def test_other_slips_are_told_as_before(message):
+    items = read(message, b"\n", GOOD)
+    assert isinstance(items[0], Fault)
+    assert items[-1] == json.loads(GOOD)
+
+
+def test_a_message_of_slips_alone_is_told():
+    assert read(b'{"a":1' + b"," * MOST_SLIPS + b"}") == [{"a": 1}]
+    assert isinstance(read(b'{"a":1' + b"," * (MOST_SLIPS + 2) + b"}")[0], Fault)
 
 
 @given(

@@ -5,12 +5,16 @@ expression and goes to a decoder in C. All else is read with care, one token aft
 bytes arrive, so that broken text is noticed at its first wrong byte and the next good object is not swallowed by it.
 Every byte is looked at a bounded number of times; neither the slicing nor an object's way changes what is read.
 
+Slips that the original's reader forgives are forgiven: commas too many, words in capitals (Python's `True`), and
+backslashes that escape nothing, which stand for themselves.
+
 What a portion of bytes asks for may be much more work than the portion is long. So the reader stops when it has done
 `MOST_WORK`, and goes on when it is asked to.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -49,6 +53,9 @@ OBJECT_WORK = 30
 
 MOST_FLAT_BYTES = 1 << 14
 """Longest object that goes to the decoder at once; the work that may be in vain is bounded by it."""
+
+MOST_SLIPS = 100
+"""Most slips that are forgiven in one object."""
 
 _METHODS = b"GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH PRI"
 _REQUEST_STARTS = tuple(method + b" " for method in _METHODS.split())
@@ -90,6 +97,15 @@ class Fault(NamedTuple):
 Item = dict[str, Any] | Fault
 
 
+def mend(raw: bytes, slips: Sequence[tuple[int, int, bytes]]) -> bytes:
+    """Return an object with each slip (where, how many bytes) replaced by what it means."""
+    parts, done = [], 0
+    for begin, length, meant in sorted(slips):
+        parts += [raw[done:begin], meant]
+        done = begin + length
+    return b"".join([*parts, raw[done:]])
+
+
 class ObjectReader:
     """Turns one connection's bytes into JSON objects and faults.
 
@@ -119,6 +135,10 @@ class ObjectReader:
         """For each: where it begins if it is an object on a new line (it may be a new message), else -1."""
         self._saw_newline = False
         self._key_start = 0
+        self._comma = 0
+        """Where the last comma is."""
+        self._slips: list[tuple[int, int, bytes]] = []
+        """What JSON does not allow and the original reads all the same: where, how many bytes, what it means."""
         self._began = 0.0
         self._is_closed = False
 
@@ -217,6 +237,7 @@ class ObjectReader:
         self._open = [_OPEN_OBJECT]
         self._fresh_start = [-1]
         self._saw_newline = False
+        self._slips = []
         self._began = self._read_clock()
 
     def _end_object(self, end: int, expected: int) -> None:
@@ -240,7 +261,7 @@ class ObjectReader:
             return self._close("too long", f"a message is longer than {MOST_BYTES} bytes.", items)
         if self._open:
             return False
-        raw = bytes(self._buffer[: self._position])
+        raw = mend(bytes(self._buffer[: self._position]), self._slips)
         self._end_object(self._position, _BLANK_OR_OBJECT)
         self._work += OBJECT_WORK
         try:
@@ -300,7 +321,7 @@ class ObjectReader:
         self._value_count += 1
         self._saw_newline = False
         if self._buffer[end - 1] == 0x2C:
-            self._expected = _KEY
+            self._expected, self._comma = _KEY, end - 1
         else:
             self._open.pop()
         return True
@@ -317,11 +338,25 @@ class ObjectReader:
             return self._step(_IN_KEY)
         if byte == 0x7D and self._expected == _KEY_OR_END:
             return self._close_bracket()
+        return self._pass_comma(byte, 0x7D) if self._expected == _KEY else self._fail()
+
+    def _pass_comma(self, byte: int, closing: int) -> bool:
+        """Read what follows a comma that nothing needs: another one, or the end of the object or list."""
+        if byte == 0x2C:
+            return self._slip(self._position, 1) and self._step(self._expected)
+        if byte == closing:
+            return self._slip(self._comma, 1) and self._close_bracket()
         return self._fail()
+
+    def _slip(self, begin: int, length: int, meant: bytes = b"") -> bool:
+        """Note a slip that the original forgives; return False when there are too many."""
+        self._slips.append((begin, length, meant))
+        return len(self._slips) <= MOST_SLIPS or self._fail(_IN_TEXT)
 
     def _read_comma(self, byte: int) -> bool:
         is_object = self._open[-1] == _OPEN_OBJECT
         if byte == 0x2C:
+            self._comma = self._position
             return self._step(_KEY if is_object else _VALUE)
         if byte == (0x7D if is_object else 0x5D):
             return self._close_bracket()
@@ -335,6 +370,8 @@ class ObjectReader:
     def _begin_value(self, byte: int) -> bool:
         if byte == 0x5D and self._expected == _VALUE_OR_END:
             return self._close_bracket()
+        if byte in (0x2C, 0x5D) and self._open[-1] == _OPEN_LIST and self._expected == _VALUE:
+            return self._pass_comma(byte, 0x5D)
         is_read = self._read_value(byte)
         self._value_count += is_read
         return is_read
@@ -367,12 +404,19 @@ class ObjectReader:
     def _read_word(self) -> bool:
         rest = bytes(self._buffer[self._position : min(self._position + 5, self._end)])
         for word in WORDS:
-            if rest.startswith(word):
+            if rest.lower().startswith(word):
+                if not rest.startswith(word) and not self._slip(self._position, len(word), word):
+                    return False
                 self._position += len(word) - 1
                 return self._step(_COMMA_OR_END)
-            if word.startswith(rest):
+            if word.startswith(rest.lower()):
                 return False
         return self._fail()
+
+    def _keep_escape(self) -> bool:
+        """Take a backslash that escapes nothing for itself."""
+        self._position += 1
+        return self._slip(self._position - 1, 0, b"\\")
 
     def _read_text(self) -> bool:
         """Go on inside a string; the position stays on an escape that is not complete yet."""
@@ -384,8 +428,9 @@ class ObjectReader:
         if byte != 0x22:
             if position > begin:
                 return True
-            waits = byte == 0x5C and ESCAPE_BEGUN.fullmatch(self._buffer, position, self._end) is not None
-            return False if waits else self._fail()
+            if byte != 0x5C:
+                return self._fail()
+            return ESCAPE_BEGUN.fullmatch(self._buffer, position, self._end) is None and self._keep_escape()
         if self._expected == _IN_TEXT:
             return self._step(_COMMA_OR_END)
         if self._fresh_start[-1] >= 0 and self._buffer[self._key_start + 1 : position] == b"msg_type":
