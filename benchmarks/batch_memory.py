@@ -34,8 +34,8 @@ class Roomy(Cpu):
     name = "as a GPU"
     shares_rooms = False
 
-    def __init__(self) -> None:
-        super().__init__(Workers(1))
+    def __init__(self, threads: int = 1) -> None:
+        super().__init__(Workers(threads))
 
     def count_rooms(self, count: int) -> int:
         """Return how many working memories runs need."""

@@ -48,6 +48,8 @@ class Recorder(Cpu):
         kinds: Arguments of each index kernel, one for each combination of types.
     """
 
+    shares_rooms = False  # pictures are drawn as on a GPU
+
     def __init__(self) -> None:
         super().__init__(Workers(1))
         self.kinds: dict[IndexKernel, dict[str, tuple[Any, ...]]] = {}

@@ -10,7 +10,7 @@ from sources import PACKAGE, list_nodes
 ROOMS = {"sim", "physics", "render"}
 OTHERS = [path for path in sorted(PACKAGE.rglob("*.py")) if path.relative_to(PACKAGE).parts[0] not in ROOMS]
 PRIVATE = {"State", "make_state"}
-SIM_LINES = 3100
+SIM_LINES = 3150
 """Of what were two rooms with 3,310: one on threads, one on devices."""
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import psutil
 import pytest
+from benchmarks.batch_memory import Roomy
 
 from donkeysim.core.device import Device, open_device
 from donkeysim.core.errors import DonkeySimError
@@ -62,7 +63,7 @@ class Bench:
 def open_bench(name: str) -> Bench:
     """Return what tests run on."""
     if name == "cpu":
-        return Bench(open_device("cpu", 2), 6, 5, ((64, 48),), ("generated_track",), (("pallet_hall", 2),), 0.3)
+        return Bench(Roomy(2), 6, 5, ((64, 48),), ("generated_track",), (("pallet_hall", 2),), 0.3)
     sizes = (64, 64), (84, 84), (128, 128), (160, 120)
     crashes = ("pallet_hall", 2), ("canyon_road", 1), ("harbour_town", 1)
     return Bench(open_device(name), 512, 16_384, sizes, list_scenes(), crashes, 600.0)
@@ -82,6 +83,6 @@ def bench(request):
 @pytest.fixture(scope="module")
 def judge():
     """One thread of this machine: what a device is compared with."""
-    device = open_device("cpu", 1)
+    device = Roomy()
     yield device
     device.close()

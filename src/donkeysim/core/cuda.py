@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from donkeysim.core.errors import SpecError
 from donkeysim.core.extras import import_extra
 from donkeysim.core.index_loops import is_own, make_grid_loop
+from donkeysim.core.workers import Workers
 
 T = TypeVar("T")
 
@@ -55,6 +56,7 @@ class Cuda:
             raise SpecError(f"the device is 'cuda:{ordinal}'; there are GPUs 0 to {count - 1} here.")
         # Numba warns of small grids: whoever asks for a small batch knows.
         numba.config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # type: ignore[attr-defined]
+        self.workers = Workers(1)
         self.name, self._ordinal = f"cuda:{ordinal}", ordinal
         self._stream: Any = 0
         self._kernels: dict[Callable[..., None], Any] = {}

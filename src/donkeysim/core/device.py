@@ -49,6 +49,10 @@ class Device(Protocol):
         """
 
     @property
+    def workers(self) -> Workers:
+        """Threads of this machine, for what is not done on the device."""
+
+    @property
     def shares_rooms(self) -> bool:
         """Whether a few working memories serve all indices, one after another; otherwise each has its own."""
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from donkeysim.core.device import is_here
 from donkeysim.core.types import BoolArray, FloatArray
-from donkeysim.render.gather import check_camera
+from donkeysim.render.gather import GatherRenderer, check_camera
 from donkeysim.sim import commands
-from donkeysim.sim.batch_pictures import BatchCamera, BatchPictures
 from donkeysim.sim.kernels.reset import StateRows, forget_hit, reset_world
 from donkeysim.sim.memory import MemoryUse, count_bytes
+from donkeysim.sim.pictures import BatchCamera, GatherCamera, SpanCamera
 from donkeysim.sim.randomizer import Randomizer
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import Snapshot, write_worlds
@@ -72,7 +72,7 @@ class Batch:
         self._under_way = begun.under_way
         self._rows = group_rows(simulator.state, simulator.control)
         self.paths = self.device.upload(join_rows([scene.path.frame for scene in self.layout.scenes]))
-        self._pictures: BatchPictures | None = None
+        self._gather: GatherRenderer | None = None
         self._cameras: list[BatchCamera] = []
         if beginning is None:
             nowhere = np.full((self.layout.car_count, 3), np.nan)
@@ -124,7 +124,7 @@ class Batch:
             randomizer.forget(put, simulator.state, simulator.control)
 
     def open_camera(self, camera: CameraSpec, channels: int = 3) -> BatchCamera:
-        """Return a camera of every car; open all before the first reset. The first one takes some seconds.
+        """Return a camera of every car; open all before the first reset.
 
         Args:
             camera: How it is.
@@ -134,9 +134,13 @@ class Batch:
             SpecError: A device does not draw such pictures.
         """
         check_camera(camera)
-        if self._pictures is None:
-            self._pictures = BatchPictures(self.simulator)
-        self._cameras.append(self._pictures.open(camera, channels))
+        if self.device.shares_rooms:
+            self._cameras.append(SpanCamera(self.simulator, camera, channels))
+            return self._cameras[-1]
+        if self._gather is None:
+            counts = self.layout.cars_per_world, self.layout.props_per_world
+            self._gather = GatherRenderer(self.simulator.renderer.tables, self.device, counts)
+        self._cameras.append(GatherCamera(self.simulator, self._gather, camera, channels))
         return self._cameras[-1]
 
     def render(self, begins: Any = None) -> None:
@@ -147,8 +151,8 @@ class Batch:
     def report(self) -> Missed:
         """Return what found no room in working memory."""
         contacts = self.device.download(self.simulator.physics.events.missed).sum()
-        triangles = sum(self.device.download(camera.group.missed).sum() for camera in self._cameras)
-        return Missed(int(contacts), int(triangles))
+        triangles = sum(camera.count_missed() for camera in self._cameras)
+        return Missed(int(contacts), triangles)
 
     def measure_memory(self) -> MemoryUse:
         """Return how much memory of the device all this takes."""
@@ -156,9 +160,9 @@ class Batch:
         cars = (simulator.state, simulator.control, physics.book.derived, physics.car_params.packed)
         changing = (*cars, physics.world_scene, physics.events, physics.no_orders, simulator.world_key)
         cameras = [camera.count_bytes() for camera in self._cameras]
-        randomizer, pictures = simulator.place.randomizer, self._pictures
+        randomizer = simulator.place.randomizer
         drawn = () if randomizer is None else (randomizer.drawn, randomizer.looks[-1], randomizer.number)
-        tables: tuple[Any, ...] = () if pictures is None else pictures.tables
+        tables: tuple[Any, ...] = simulator.renderer.tables if self._cameras else ()
         return MemoryUse(
             scenes=count_bytes((physics.tables, physics.book.paths, self.paths, self._beginning, tables)),
             worlds=count_bytes((*changing, drawn)),

@@ -67,7 +67,7 @@ class Cars(CommandShorthands):
             SpecError: There is no such car.
         """
         self.device: Device = device or Cpu(Workers(worker_count))
-        self.workers = self.device.workers if isinstance(self.device, Cpu) else Workers(1)
+        self.workers = self.device.workers
         self.place = make_place(spec, self.device, self.workers, scene)
         self.car_count = spec.world_count * spec.cars_per_world
         state, keys = self.place.make_state(), make_world_keys([spec.seed] * spec.world_count, range(spec.world_count))

@@ -1,8 +1,12 @@
-"""What the cars of a batch see: one camera of each, varied as what was drawn for its car says, all on the device."""
+"""What the cars of a batch see: one camera of each, varied as what was drawn for its car says, all on their device.
+
+Behind one door, `Batch.open_camera`, are two back ends: spans of pixels, one picture after another on each thread of
+this machine, and stages of many small functions, which fill a GPU and would take six times as long on a processor.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,22 +21,78 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import CameraSpec
 
 
-class BatchCamera:
+class BatchCamera(Protocol):
     """A camera of every car of a batch, and its pictures.
 
     Attributes:
         colour: sRGB or grey, uint8, shape [car_count, row_count, width, channels].
         depth: Distance along the optical axis [m], infinite for the sky, shape [car_count, row_count, width]; None
             unless the camera has `depth`.
-        segment: CLASS_* of what is seen, likewise; None unless the camera has `segment`.
+        segment: CLASS_* of what is seen, of the same shape; None unless the camera has `segment`.
         mount: Where it is on each car, columns POSE; written by whoever moves it where nothing is drawn.
         meant: How it is before what is drawn is added; None where nothing is. Whoever moves it writes `pose` here and
             -1 into `serial`.
     """
 
-    def __init__(self, pictures: BatchPictures, camera: CameraSpec, channels: int) -> None:
-        """Make the pictures; `BatchPictures.open` does."""
-        simulator, renderer = pictures.simulator, pictures.renderer
+    colour: Any
+    depth: Any
+    segment: Any
+    mount: Any
+    meant: MeantCameras | None
+
+    def draw(self, begins: Any = None) -> None:
+        """Draw what the cars see now; the pictures are valid until the next time.
+
+        Args:
+            begins: In which worlds cars are drawn, shape [world_count]; the others' pictures stay. None: in all.
+        """
+
+    def count_missed(self) -> int:
+        """Return how many triangles found no room in the last pictures."""
+
+    def count_bytes(self) -> tuple[int, int]:
+        """Return how many bytes working memory takes, and how many the pictures."""
+
+
+class SpanCamera:
+    """A `BatchCamera` of cars on this machine, drawn by the renderer of its simulator, in spans."""
+
+    def __init__(self, simulator: Simulator, camera: CameraSpec, channels: int) -> None:
+        cars = simulator.car_count
+        self._simulator = simulator
+        self._group = simulator.renderer.make_group(range(cars), [camera] * cars, one_channel=channels == 1)
+        frame = self._group.frame
+        self.colour, self.depth, self.segment = frame.colour, frame.depth, frame.segment
+        self._is_wide = self.colour.shape[3] != channels  # grey ones that differ from car to car have three channels
+        if self._is_wide:
+            self.colour = np.zeros((*frame.colour.shape[:3], channels), np.uint8)
+        self.mount = self._group.cameras.mount
+        self.meant = None if self._group.varied is None else self._group.varied.meant
+
+    def draw(self, begins: Any = None) -> None:
+        """See `BatchCamera.draw`."""
+        slots, group = self._simulator.spec.cars_per_world, self._group
+        cars = () if begins is None else np.flatnonzero(np.repeat(begins, slots)).tolist()
+        for part in [group] if begins is None else [group.select(car) for car in cars]:
+            self._simulator.render_group(part)
+        if self._is_wide:
+            np.copyto(self.colour, group.frame.colour[..., : self.colour.shape[3]])
+
+    def count_missed(self) -> int:
+        """See `BatchCamera.count_missed`: there is room for all."""
+        return 0
+
+    def count_bytes(self) -> tuple[int, int]:
+        """See `BatchCamera.count_bytes`; the renderer's working memory is its threads'."""
+        frame = self._group.frame
+        pictures = count_bytes((frame.colour, frame.depth, frame.segment, self.colour))
+        return count_bytes((self._group.cameras, self.meant or ())), pictures
+
+
+class GatherCamera:
+    """A `BatchCamera` that is drawn by stages on a device, as a GPU needs it."""
+
+    def __init__(self, simulator: Simulator, renderer: GatherRenderer, camera: CameraSpec, channels: int) -> None:
         self._simulator, self._renderer = simulator, renderer
         cars, device, randomizer = simulator.car_count, simulator.device, simulator.place.randomizer
         count = 0 if randomizer is None else randomizer.looks[-1].look.shape[1]
@@ -53,11 +113,7 @@ class BatchCamera:
                 self.colour = self._drawn.reshape(tuple(self.group.colour.shape))
 
     def draw(self, begins: Any = None) -> None:
-        """Draw what the cars see now; the pictures are valid until the next time.
-
-        Args:
-            begins: In which worlds cars are drawn, shape [world_count]; the others' pictures stay. None: in all.
-        """
+        """See `BatchCamera.draw`."""
         simulator, device, randomizer = self._simulator, self._simulator.device, self._simulator.place.randomizer
         if randomizer is not None and self.meant is not None:
             meant = (*self._lens, randomizer.looks[-1], self.meant, self.group.rows)
@@ -69,37 +125,12 @@ class BatchCamera:
             device.run(number_picture, simulator.car_count, *numbers, block=CAR_BLOCK)
             self._effects.apply(self.meant, self.group.rows.car, number, self.group.flat, self._drawn)
 
+    def count_missed(self) -> int:
+        """See `BatchCamera.count_missed`."""
+        return int(self._simulator.device.download(self.group.missed).sum())
+
     def count_bytes(self) -> tuple[int, int]:
-        """Return how many bytes working memory takes, and how many the pictures."""
+        """See `BatchCamera.count_bytes`."""
         pictures = count_bytes((self.group.flat, self._drawn, self.depth, self.segment))
         effects = () if self._effects is None else tuple(vars(self._effects).values())
         return count_bytes((self.group.scratch, self.group.rows, self.meant or (), effects)), pictures
-
-
-class BatchPictures:
-    """Meshes, textures and light of a simulator's scenes on its device, for cameras of all its cars.
-
-    Attributes:
-        simulator: Whose cars they are.
-        renderer: What draws.
-        tables: As the host has them.
-    """
-
-    def __init__(self, simulator: Simulator) -> None:
-        """Copy the tables to the device."""
-        self.simulator, layout = simulator, simulator.physics.layout
-        self.tables = simulator.renderer.tables
-        counts = layout.cars_per_world, layout.props_per_world
-        self.renderer = GatherRenderer(self.tables, simulator.device, counts)
-
-    def open(self, camera: CameraSpec, channels: int = 3) -> BatchCamera:
-        """Return a camera of every car.
-
-        Args:
-            camera: How it is.
-            channels: 3, or 1 for grey pictures.
-
-        Raises:
-            SpecError: A device does not draw such pictures.
-        """
-        return BatchCamera(self, camera, channels)
