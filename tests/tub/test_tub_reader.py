@@ -76,6 +76,53 @@ def test_a_tub_of_single_files_is_read_in_the_order_of_numbers(tmp_path):
     assert abs(int(records[0].load_image()[0, 0, 0]) - 7) < 3
 
 
+@pytest.mark.parametrize("first", [1, 7])
+def test_a_tub_of_single_files_without_its_meta_is_read_by_its_records(tmp_path, first):
+    path = write_tub_of_single_files(tmp_path / "tub", 9)
+    (path / "meta.json").unlink()
+    for number in range(1, first):
+        (path / f"record_{number}.json").unlink()
+    tub = TubReader(path)
+    assert [record.index for record in tub] == list(range(first, 10))
+    assert dict(zip(tub.inputs, tub.types, strict=True)) == {
+        "cam/image_array": "image_array",
+        "user/angle": "float",
+        "user/throttle": "float",
+        "user/mode": "str",
+    }
+
+
+def test_records_with_a_picture_are_those_that_can_be_seen(tmp_path, caplog):
+    write_tub(tmp_path, 4)
+    (tmp_path / "images/1_cam_image_array_.jpg").unlink()
+    (tmp_path / "images/2_cam_image_array_.jpg").write_bytes(b"")
+    assert [record.index for record in TubReader(tmp_path).iterate_seen()] == [0, 3]
+    assert "lacks the pictures of 2 records: the others are used" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "given", ["{0}/tub*", "{0}/tub_1 {0}/tub_2", "{0}/tub_1,{0}/tub_2", "{0}/tub_[12], ", ["{0}/tub_1", "{0}/tub_2"]]
+)
+def test_patterns_and_quoted_lists_of_tubs_are_expanded(tmp_path, given):
+    for number in (2, 1):
+        write_tub(tmp_path / f"tub_{number}", 1)
+    words = given.format(tmp_path) if isinstance(given, str) else [word.format(tmp_path) for word in given]
+    assert split_paths(words) == [tmp_path / "tub_1", tmp_path / "tub_2"]
+
+
+@pytest.mark.parametrize("name", ["a b", "a,b", "tub[1]", "tub*"])
+def test_a_folder_is_found_whatever_its_name(tmp_path, name):
+    write_tub(tmp_path / name, 1)
+    assert split_paths(str(tmp_path / name)) == [tmp_path / name]
+
+
+@pytest.mark.parametrize("given", ["nowhere*", "no where", "a,b"])
+def test_what_fits_nothing_is_told_as_it_was_given(tmp_path, monkeypatch, given):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TubError, match="there is no tub"):
+        open_tubs(given)
+
+
 def test_a_tub_of_single_files_is_never_written_to(tmp_path):
     path = write_tub_of_single_files(tmp_path / "tub", 1)
     before = sorted(path.iterdir())

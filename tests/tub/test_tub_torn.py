@@ -131,11 +131,22 @@ def test_what_a_killed_writer_leaves_counts_no_loss(tmp_path, caplog):
         assert "has lost" not in caplog.text
 
 
-def test_a_missing_catalog_is_named(tmp_path):
+@pytest.mark.parametrize("with_table", [True, False])
+def test_a_missing_catalog_costs_its_own_records(tmp_path, caplog, with_table):
+    path = write_tub(tmp_path / "data", 5, max_catalog_len=2)
+    change_deleted(path, lambda *_: {3, 4})
+    (path / "catalog_1.catalog").unlink()
+    if not with_table:
+        (path / "catalog_1.catalog_manifest").unlink()
+    tub = TubReader(path)
+    assert [record.index for record in tub] == [0, 1], "of the others one was deleted before, and still is"
+    assert tub.lost_count == 2
+    assert "has lost 2 records: catalog_1.catalog holds 0 of 2. The others are used" in caplog.text
+
+
+def test_nothing_is_written_behind_a_missing_catalog(tmp_path):
     path = write_tub(tmp_path / "data", 5, max_catalog_len=2)
     (path / "catalog_1.catalog").unlink()
-    with pytest.raises(TubError, match=r"lacks a part: catalog_1\.catalog"):
-        list(TubReader(path))
     with pytest.raises(TubError, match=r"lacks a part: catalog_1\.catalog"):
         TubWriter(path)
 

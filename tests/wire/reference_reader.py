@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from donkeysim.core.clock import Clock
-from donkeysim.wire.framing import MOST_SLIPS, mend
+from donkeysim.wire.faults import MOST_SLIPS, mend
 
 MOST_BYTES = 1 << 20
 """Longest object [byte]."""

@@ -79,7 +79,7 @@ def _iterate_drive(place: str) -> Iterator[ByteArray]:
     if path.suffix.lower() in FILMS:
         yield from _read_film(path)
     elif (path / "manifest.json").is_file():
-        for record in TubReader(path):
+        for record in TubReader(path).iterate_seen():
             yield record.load_image()
     else:
         for each in list_pictures([str(path)]):

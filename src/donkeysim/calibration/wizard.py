@@ -171,7 +171,7 @@ def read_records(tub: Path) -> list[TubRecord]:
         DonkeySimError: The tub has too few records, or pictures of several sizes.
         TubError: It cannot be read.
     """
-    records = list(TubReader(tub))
+    records = list(TubReader(tub).iterate_seen())
     if len(records) < 2:
         raise DonkeySimError(f"the tub {tub} has {format_count(len(records), 'record')}; record a drive of a minute.")
     sizes = Counter(record.measure_image() for record in records)

@@ -83,13 +83,17 @@ def compare_drive(
 ) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
     """Return what the driver did and what a pilot says, (angle, throttle) each, for the first `limit` records.
 
+    Records without a picture are passed over and told.
+
     Raises:
-        TubError: No record is wanted, or one lacks something.
+        TubError: No record is wanted, none has a picture, or one lacks something else.
     """
     if limit < 1:
         raise TubError(f"{limit} records were asked for; compare at least one.")
     replay = PilotReplay(pilot, config)
-    records = [record for tub in tubs for record in islice(tub, limit)][:limit]
+    records = [record for tub in tubs for record in islice(tub.iterate_seen(), limit)][:limit]
+    if not records:
+        raise TubError(f"no record of {', '.join(str(tub.path) for tub in tubs)} has a picture that can be read.")
     driven, said = [], []
     for done, record in enumerate(records, start=1):
         driven.append(read_command(record))

@@ -11,7 +11,8 @@ from donkeysim.core.clock import Clock
 from donkeysim.core.errors import WireError
 from donkeysim.serve.fault_log import FaultLog
 from donkeysim.wire import messages
-from donkeysim.wire.framing import Fault, ObjectReader
+from donkeysim.wire.faults import Fault
+from donkeysim.wire.framing import ObjectReader
 from donkeysim.wire.messages import PROTOCOL_VERSION, Request
 from donkeysim.wire.reading import Reading, UnknownMessageError, read_request
 from donkeysim.wire.replies import ErrorReply, ProtocolVersion, SceneNames, encode_reply

@@ -111,9 +111,14 @@ def _find_index(line: bytes) -> int | None:
 
 
 def read_records(folder: Path, names: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield position and content of every record; a line that is none is skipped, counted and logged."""
+    """Yield position and content of every record; a line that is none is skipped, counted and logged.
+
+    A catalog that is not there is passed over: `warn_of_losses` tells of it.
+    """
     position = 0
     for name in names:
+        if not (folder / name).exists():
+            continue
         for line in read_lines(folder / name):
             record = parse_record(line)
             if record is None:
@@ -131,13 +136,21 @@ class LineCount(NamedTuple):
     written: int
 
 
-def count_lines(folder: Path, names: list[str]) -> list[LineCount]:
-    """Count the lines of catalogs; as written count those of a line table, if it knows of more than there are."""
+def count_lines(folder: Path, names: list[str], full: int) -> list[LineCount]:
+    """Count the lines of catalogs; as written count those of a line table, if it knows of more than there are.
+
+    Args:
+        folder: The tub.
+        names: Its catalogs; one that is not there holds no lines.
+        full: Lines of a full catalog, as which one counts that is not there and has no line table.
+    """
     counts = []
     for name in names:
         table = read_table(folder / name)  # before the catalog, to which somebody may be adding
-        held = len(read_lines(folder / name)) if (folder / name).is_file() else len(table.lengths if table else ())
-        counts.append(LineCount(name, held, max(held, len(table.lengths if table else ()))))
+        is_there = (folder / name).exists()
+        held = len(read_lines(folder / name)) if is_there else 0
+        written = len(table.lengths) if table else 0 if is_there else full
+        counts.append(LineCount(name, held, max(held, written)))
     return counts
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import re
 import time
 from collections.abc import Sequence
@@ -12,14 +13,28 @@ from donkeysim.tub.reader import TubReader
 
 
 def split_paths(given: str | Sequence[str]) -> list[Path]:
-    """Return the folders of `--tub A B` or `--tub A,B`, `~` expanded; a folder whose name has a comma counts as one."""
+    """Return the folders of `--tub A B`, `--tub A,B` or `--tub 'A B'`, `~` and patterns (`tub*`) expanded.
+
+    Not every shell expands patterns. A folder whose name has a comma, a blank or a star counts as one; a pattern that
+    fits nothing stays as it is, for whoever says that there is no such tub.
+    """
     words = [given] if isinstance(given, str) else list(given)
-    paths: list[Path] = []
-    for word in words:
-        whole = Path(word).expanduser()
-        parts = [word] if whole.exists() else word.split(",")
-        paths += [Path(part.strip()).expanduser() for part in parts if part.strip()]
-    return paths
+    return [path for word in words for path in _expand(word)]
+
+
+def _expand(word: str) -> list[Path]:
+    whole = Path(word).expanduser()
+    if whole.exists():
+        return [whole]
+    if "," in word:
+        return [path for part in word.split(",") if part.strip() for path in _expand(part.strip())]
+    found = sorted(glob.glob(str(whole))) if glob.has_magic(word) else []
+    if found:
+        return [Path(name) for name in found]
+    parts = [_expand(part) for part in word.split()] if len(word.split()) > 1 else []
+    if parts and all(path.exists() for paths in parts for path in paths):
+        return [path for paths in parts for path in paths]
+    return [Path(word.strip()).expanduser()] if word.strip() else []
 
 
 def open_tubs(given: str | Sequence[str]) -> list[TubReader]:

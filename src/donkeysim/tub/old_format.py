@@ -26,7 +26,7 @@ _PICTURE_ENDINGS = (".jpg", ".jpeg", ".png")
 
 def is_old_format(folder: Path) -> bool:
     """Return whether a folder holds a tub of the old format."""
-    return (folder / META_NAME).is_file() or (folder / "record_1.json").is_file()
+    return (folder / META_NAME).is_file() or (folder.is_dir() and bool(_list_numbers(folder)))
 
 
 def read_old_manifest(folder: Path) -> Manifest:
@@ -39,6 +39,7 @@ def read_old_manifest(folder: Path) -> Manifest:
     excluded = _read_json(folder / "exclude.json", [])
     if not isinstance(meta, dict) or not isinstance(excluded, list):
         raise TubError(f"the tub {folder} is broken: {META_NAME} should hold an object, exclude.json a list.")
+    meta = meta or _infer_meta(folder)
     positions = {number: position for position, number in enumerate(_list_numbers(folder))}
     metadata = {key: value for key, value in meta.items() if key not in ("inputs", "types", "start")}
     return Manifest(
@@ -73,6 +74,20 @@ def read_old_records(folder: Path, started_at: float) -> Iterator[tuple[int, dic
 def _list_numbers(folder: Path) -> list[int]:
     matches = (_RECORD_NAME.fullmatch(path.name) for path in folder.iterdir())
     return sorted(int(match[1]) for match in matches if match)
+
+
+def _infer_meta(folder: Path) -> dict[str, Any]:
+    """Return inputs and types by the first record that can be read: for copies that left `meta.json` behind."""
+    for _, content in read_old_records(folder, 0.0):
+        values = {key: value for key, value in content.items() if not key.startswith("_")}
+        return {"inputs": [*values], "types": [_name_type(value) for value in values.values()]}
+    return {}
+
+
+def _name_type(value: Any) -> str:
+    if isinstance(value, str):
+        return "image_array" if value.lower().endswith(_PICTURE_ENDINGS) else "str"
+    return "float" if isinstance(value, int | float) and not isinstance(value, bool) else "vector"
 
 
 def _read_json(path: Path, default: Any) -> Any:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from donkeysim.core.errors import SpecError, TubError
+from donkeysim.core.errors import SpecError, TubError, format_count
 from donkeysim.core.types import ByteArray
 from donkeysim.tub.catalog import count_lines, follow_positions, list_catalogs, read_records, warn_of_losses
 from donkeysim.tub.manifest import IMAGE_FOLDER, MANIFEST_NAME, read_manifest
 from donkeysim.tub.old_format import is_old_format, read_old_manifest, read_old_records
 from donkeysim.tub.values import PICTURE_ERRORS, decode_picture, measure_picture
+
+logger = logging.getLogger(__name__)
 
 IMAGE_KEY = "cam/image_array"
 
@@ -128,7 +131,7 @@ class TubReader:
         self._started_at = manifest.created_at
         self._catalogs = [] if self.is_old_format else list_catalogs(self.path, manifest)
         self._length: int | None = None
-        counts = count_lines(self.path, self._catalogs)
+        counts = count_lines(self.path, self._catalogs, self.max_len)
         self.lost_count = warn_of_losses(self.path, counts)
         marks = manifest.deleted_indexes
         self.deleted_indexes = frozenset(follow_positions(counts, marks) if self.lost_count else marks)
@@ -142,6 +145,22 @@ class TubReader:
     def __iter__(self) -> Iterator[TubRecord]:
         """Yield the living records in order."""
         return (record for record in self.iterate_all() if record.position not in self.deleted_indexes)
+
+    def iterate_seen(self) -> Iterator[TubRecord]:
+        """Yield the living records whose picture can be read, in order; the log tells of the others at the end."""
+        lost = 0
+        for record in self:
+            try:
+                record.measure_image()
+            except TubError:
+                lost += 1
+            else:
+                yield record
+        if lost:
+            logger.warning(
+                "the tub %s lacks the %s of %s: the others are used.",
+                *(self.path, "picture" if lost == 1 else "pictures", format_count(lost, "record")),
+            )
 
     def iterate_all(self) -> Iterator[TubRecord]:
         """Yield all records in order, the deleted ones too."""

@@ -47,7 +47,10 @@ def open_for_change(folder: Path) -> Manifest:
     manifest = read_manifest(folder)
     before = format_manifest(manifest)
     catalogs = list_catalogs(folder, manifest)
-    counts = count_lines(folder, catalogs)
+    for name in catalogs:
+        if not (folder / name).exists():
+            read_lines(folder / name)  # raises: to write on without it would number the records anew
+    counts = count_lines(folder, catalogs, manifest.max_len)
     warn_of_losses(folder, counts)  # the last time: tables are made to fit what is left
     manifest.paths = _drop_empty_tail(folder, catalogs)
     start = 0

@@ -14,12 +14,10 @@ What a portion of bytes asks for may be much more work than the portion is long.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
-
 import msgspec
 
 from donkeysim.core.clock import Clock
+from donkeysim.wire.faults import MOST_BYTES, MOST_DEPTH, MOST_SECONDS, MOST_SLIPS, MOST_VALUES, Fault, Item, mend
 from donkeysim.wire.grammar import (
     BLANK,
     DIGITS,
@@ -33,18 +31,6 @@ from donkeysim.wire.grammar import (
     WORDS,
 )
 
-MOST_BYTES = 1 << 20
-"""Longest object [byte]."""
-
-MOST_SECONDS = 2.0
-"""An object that is not complete this long after its first byte is dropped [s]."""
-
-MOST_DEPTH = 32
-"""Deepest nesting."""
-
-MOST_VALUES = 10_000
-"""Most values in one object; ten times as many would take longer to build than a beat can spare."""
-
 MOST_WORK = 500
 """Work of one call of the reader, in tokens; about a microsecond each."""
 
@@ -53,9 +39,6 @@ OBJECT_WORK = 30
 
 MOST_FLAT_BYTES = 1 << 14
 """Longest object that goes to the decoder at once; the work that may be in vain is bounded by it."""
-
-MOST_SLIPS = 100
-"""Most slips that are forgiven in one object."""
 
 _METHODS = b"GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH PRI"
 _REQUEST_STARTS = tuple(method + b" " for method in _METHODS.split())
@@ -76,34 +59,6 @@ _EXPECTED = {
 _decode = msgspec.json.Decoder().decode
 
 _OPEN_OBJECT, _OPEN_LIST = ord("{"), ord("[")
-
-
-class Fault(NamedTuple):
-    """Something that could not be read.
-
-    Attributes:
-        kind: Short name of what is wrong, the same for all faults of this sort.
-        text: One sentence for the sender.
-        is_fatal: Whether nothing further is read and the connection should be closed.
-        is_silent: Whether the sender gets no answer (it does not speak this protocol).
-    """
-
-    kind: str
-    text: str
-    is_fatal: bool = False
-    is_silent: bool = False
-
-
-Item = dict[str, Any] | Fault
-
-
-def mend(raw: bytes, slips: Sequence[tuple[int, int, bytes]]) -> bytes:
-    """Return an object with each slip (where, how many bytes) replaced by what it means."""
-    parts, done = [], 0
-    for begin, length, meant in sorted(slips):
-        parts += [raw[done:begin], meant]
-        done = begin + length
-    return b"".join([*parts, raw[done:]])
 
 
 class ObjectReader:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
+import logging
 import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from donkeysim.core.errors import TubError
+from donkeysim.core.errors import TubError, format_count
 from donkeysim.core.types import Report
 from donkeysim.tub.catalog import CatalogIndex, locate_table
 from donkeysim.tub.files import write_file
@@ -19,6 +19,8 @@ from donkeysim.tub.formats.survey import Survey
 from donkeysim.tub.manifest import IMAGE_FOLDER, MANIFEST_NAME, Manifest, format_manifest, name_catalog
 from donkeysim.tub.reader import TubReader, TubRecord
 from donkeysim.tub.values import name_picture
+
+_log = logging.getLogger(__name__)
 
 _PNG = b"\x89PNG"
 _PLAIN_NAME = re.compile(r"\w[\w.-]*", re.ASCII)
@@ -39,29 +41,30 @@ class TubDrive:
         self.heading = Heading(tub.inputs, tub.types, tub.metadata, tub.own_metadata, tub.max_len)
 
     def iterate(self, with_pictures: bool = True) -> Iterator[DriveRecord]:
-        """Yield all records; a deleted one may lack its picture.
-
-        Raises:
-            TubError: A picture of another one is missing.
-        """
-        keys = self.heading.picture_keys
+        """Yield all records but those that lack a picture, of which the log tells; a deleted one may lack it."""
+        keys, lost = self.heading.picture_keys, 0
         for record in self._reader.iterate_all():
             values = {key: value for key, value in record.values.items() if key not in keys and value is not None}
             is_deleted = record.position in self._reader.deleted_indexes
-            pictures = {}
-            for key in keys:
-                if record.values.get(key) is not None:
-                    with contextlib.suppress(TubError) if is_deleted else contextlib.nullcontext():
-                        pictures[key] = _read(record, key, with_pictures)
+            wanted = [key for key in keys if record.values.get(key) is not None]
+            pictures = {key: picture for key in wanted if (picture := _read(record, key, with_pictures)) is not None}
+            if len(pictures) < len(wanted) and not is_deleted:
+                lost += 1
+                continue
             yield DriveRecord(record.index, record.session_id, record.timestamp_ms, is_deleted, values, pictures)
+        if lost and not with_pictures:  # in the first of two passes
+            _log.warning("%s lacks pictures of %s, which are left out.", self.path, format_count(lost, "record"))
 
 
-def _read(record: TubRecord, key: str, with_pictures: bool) -> Picture:
+def _read(record: TubRecord, key: str, with_pictures: bool) -> Picture | None:
+    """Return a record's picture, its bytes only where they are wanted; None where its file is not there."""
     try:
-        return Picture(record.locate_image(key).name, record.read_image(key) if with_pictures else b"")
-    except TubError as error:
-        reason = str(error).rstrip(".")
-        raise TubError(f"{reason}; put it back, or mark the record as deleted (donkey tubclean).") from error
+        path = record.locate_image(key)
+        if with_pictures:
+            return Picture(path.name, record.read_image(key))
+        return Picture(path.name, b"") if path.is_file() else None
+    except TubError:
+        return None
 
 
 def write_tub(drive: RecordedDrive, survey: Survey, folder: Path, report: Report) -> list[str]:
