@@ -234,7 +234,7 @@ def drive_on_a_server(track, starts, actions):
     shown, heard = [], []
     for drive, start in enumerate(starts):
         show.say(1, "reset_car")
-        show.simulation._simulator.put_on_path(0, *start)
+        show.simulation.simulator.put_on_path(0, *start)
         show.take(1)
         for steering, throttle in actions[:, drive].tolist():
             show.say(1, "control", steering=str(steering), throttle=str(throttle), brake="0")

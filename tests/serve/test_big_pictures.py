@@ -90,8 +90,8 @@ def running():
     options = SimulationOptions(max_cars=4)
     simulation = Simulation(options, clock, SceneLoader(options, lambda text: None))
     show = Show(simulation, clock, thread)
-    simulation._desk._make_threads = lambda count: thread
-    simulation._desk._read_cost = show.read_cost
+    simulation.desk._make_threads = lambda count: thread
+    simulation.desk._read_cost = show.read_cost
     simulation.load_scene("generated_track")
     return show
 
@@ -127,7 +127,7 @@ def test_readings_and_picture_are_of_the_moment_at_which_it_was_begun(show):
     show.say(1, "cam_config", **{**LARGE, "img_enc": "PNG"})
     show.say(1, "control", throttle="1", brake="0")
     show.beat(20)
-    simulator, row = show.simulation._simulator, show.simulation._clients[1].car.row
+    simulator, row = show.simulation.simulator, show.simulation.clients[1].car.row
     show.thread.work()
     show.take(1)
     show.beat()  # hands out the first and begins the second
@@ -146,7 +146,7 @@ def test_readings_and_picture_are_of_the_moment_at_which_it_was_begun(show):
 def test_what_happens_after_a_moment_is_told_after_its_telemetry(show):
     show.say(1, "cam_config", **LARGE)
     show.beat()
-    desk = show.simulation._desk
+    desk = show.simulation.desk
     later, of_other = (Output(client, OutputKind.EVENT, b'{"msg_type":"crossing"}') for client in (1, 2))
     assert desk.hold_back([later, of_other]) == [of_other]
     show.thread.work()
@@ -229,7 +229,7 @@ def test_a_client_may_leave_while_its_picture_is_drawn(show):
 def test_hits_wait_for_the_telemetry_that_tells_of_them(show):
     show.say(1, "cam_config", **LARGE)
     show.beat()
-    simulator, row = show.simulation._simulator, show.simulation._clients[1].car.row
+    simulator, row = show.simulation.simulator, show.simulation.clients[1].car.row
     simulator.state.hit[row] = 0
     show.beat(3)
     assert simulator.state.hit[row] == 0
@@ -243,9 +243,9 @@ def test_hits_wait_for_the_telemetry_that_tells_of_them(show):
 
 def test_watchers_get_the_large_picture_that_was_drawn_for_its_client(show):
     show.say(1, "cam_config", **{**LARGE, "img_enc": "PNG"})
-    show.simulation._clients[1].car.picture = None
+    show.simulation.clients[1].car.picture = None
     show.beat()
-    car = show.simulation._clients[1].car
+    car = show.simulation.clients[1].car
     with pytest.raises(Exception, match="ask again"):
         show.simulation.take_picture("camera", car.car_id, 0, 0)
     show.thread.work()
@@ -285,7 +285,7 @@ def test_a_large_tga_is_sent_as_png_and_its_client_is_told(show):
     show.say(1, "cam_config", img_w="3840", img_h="2160", img_enc="TGA")
     (note,) = show.take(1)
     assert "TGA was changed to PNG for a picture of 3840x2160" in note["error"]
-    assert show.simulation._simulator.get_camera(show.simulation._clients[1].car.row).encoding == "PNG"
+    assert show.simulation.simulator.get_camera(show.simulation.clients[1].car.row).encoding == "PNG"
 
 
 # -- shares -----------------------------------------------------------------------------------------------------------

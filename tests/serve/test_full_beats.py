@@ -85,8 +85,8 @@ def test_the_first_hears_in_every_beat_and_the_others_in_turn_where_it_is_too_sh
 
 @pytest.mark.parametrize("client_count", [2, 3, 7])
 def test_on_a_machine_that_is_far_too_slow_everybody_hears_now_and_then(show, client_count):
-    cars = [show.simulation._clients[client].car for client in CLIENTS][:client_count]
-    desk, simulator = show.simulation._desk, show.simulation._simulator
+    cars = [show.simulation.clients[client].car for client in CLIENTS][:client_count]
+    desk, simulator = show.simulation.desk, show.simulation.simulator
     show.seconds = 3.0 * BEAT
     heard = {car.client.client_id: [] for car in cars}
     for beat in range(24):

@@ -45,7 +45,7 @@ def wait_for_road(show, beats=False):
 
 
 def width(show):
-    return float(show.simulation._simulator.scene.path.width_left[0])
+    return float(show.simulation.simulator.scene.path.width_left[0])
 
 
 def test_everybody_begins_on_the_new_road_and_nobody_waits_while_it_is_made(make_show):
@@ -54,7 +54,7 @@ def test_everybody_begins_on_the_new_road_and_nobody_waits_while_it_is_made(make
         show.say(client, "control", throttle="0.5")
     show.beat(20)
     show.take(1), show.take(2)
-    outline, pace_car = show.simulation.viewing.outline, show.simulation._park.pace_car
+    outline, pace_car = show.simulation.viewing.outline, show.simulation.park.pace_car
     show.say(1, "regen_road", road_style="1", rand_seed="3", turn_increment="2")
     show.beat(2)
     assert len(show.take(2, "telemetry")) == 2, "the old road is driven until the new one is there"
@@ -68,9 +68,9 @@ def test_everybody_begins_on_the_new_road_and_nobody_waits_while_it_is_made(make
         assert last["lap"] == 0
     assert last["time"] > 1.0, "the clock runs on"
     assert show.simulation.viewing.outline is not outline
-    assert show.simulation._park.pace_car is not pace_car
+    assert show.simulation.park.pace_car is not pace_car
     show.beat(40)
-    assert abs(show.simulation._simulator.ledger.offset[show.simulation._park.pace_car.car.row]) < 0.1, (
+    assert abs(show.simulation.simulator.ledger.offset[show.simulation.park.pace_car.car.row]) < 0.1, (
         "it follows the new road"
     )
 
@@ -107,10 +107,10 @@ def test_roads_of_several_clients_come_one_after_the_other(make_show):
     show.say(1, "regen_road", road_style="1")
     for seed in range(50):
         show.say(2, "regen_road", road_style="0", rand_seed=str(seed))
-    assert len(show.simulation._clients[2].queue._waiting) <= 2, "of many in a row the last one counts"
+    assert len(show.simulation.clients[2].queue._waiting) <= 2, "of many in a row the last one counts"
     wait_for_road(show)
-    assert show.simulation._simulator.scene.road.seed == 49
-    assert show.simulation._simulator.scene.road.style == 0
+    assert show.simulation.simulator.scene.road.seed == 49
+    assert show.simulation.simulator.scene.road.style == 0
     show.beat()
     assert show.take(1, "telemetry")[-1]["reset_count"] == 2
 
@@ -121,7 +121,7 @@ def test_what_is_missing_or_zero_stays_as_it_is(make_show):
     wait_for_road(show)
     show.say(1, "regen_road", turn_increment="-2.5")
     wait_for_road(show)
-    road = show.simulation._simulator.scene.road
+    road = show.simulation.simulator.scene.road
     assert (road.style, road.seed, road.turn) == (1, 8, 2.5)
 
 
@@ -172,7 +172,7 @@ def test_the_action_log_tells_the_road(make_show, tmp_path):
 
 def test_a_ghost_cone_is_told_once_each_time_and_has_no_body(make_show):
     show = make_show(challenges=ChallengeSpec(cones=12, ghosts=True, seed=2))
-    x, y = show.simulation._simulator.scene.ghosts[4]
+    x, y = show.simulation.simulator.scene.ghosts[4]
     right, up, ahead = position_to_units((float(x) - 0.4, float(y), 0.0736))
     show.say(1, "car_config", body_style="f1", car_name="Zoë")
     for _ in range(2):
@@ -191,7 +191,7 @@ def test_a_ghost_cone_is_told_once_each_time_and_has_no_body(make_show):
 
 def test_a_cone_on_the_road_is_hit_and_pushed(make_show):
     show = make_show(challenges=ChallengeSpec(cones=12, seed=2))
-    before = show.simulation._simulator.snapshot().state.prop_position[-12:]
+    before = show.simulation.simulator.snapshot().state.prop_position[-12:]
     x, y = before[4, :2]
     right, up, ahead = position_to_units((float(x) - 0.4, float(y), 0.0736))
     show.say(1, "set_position", pos_x=right, pos_y=up, pos_z=ahead)
@@ -200,17 +200,17 @@ def test_a_cone_on_the_road_is_hit_and_pushed(make_show):
     hits = [message["hit"] for message in show.take(1, "telemetry") if message["hit"] != "none"]
     assert "cone" in hits
     told = show.take(ORGANISERS, "collision_with_cone")[0]
-    all_cones = len(show.simulation._simulator.scene.props.mass)
+    all_cones = len(show.simulation.simulator.scene.props.mass)
     assert (told["car_name"], told["cone_index"]) == ("car0", all_cones - 12 + 4)
-    assert show.simulation._simulator.find_prop(0, 0) is None, "the ground is no cone"
-    assert abs(show.simulation._simulator.snapshot().state.prop_position[-12:] - before)[4].max() > 0.05
+    assert show.simulation.simulator.find_prop(0, 0) is None, "the ground is no cone"
+    assert abs(show.simulation.simulator.snapshot().state.prop_position[-12:] - before)[4].max() > 0.05
 
 
 def test_challenges_are_drawn_anew_about_cars_that_drive_on(make_show):
     show = make_show(challenges=ChallengeSpec(cones=12, seed=2), pace_car="steady")
 
     def place_cones():
-        return show.simulation._simulator.snapshot().state.prop_position[-12:]
+        return show.simulation.simulator.snapshot().state.prop_position[-12:]
 
     before = place_cones()
     show.say(1, "control", throttle="0.3")
@@ -221,7 +221,7 @@ def test_challenges_are_drawn_anew_about_cars_that_drive_on(make_show):
     show.say(2, "regen_road", road_style="1")
     show.beat()
     wait_for_road(show)
-    assert show.simulation._simulator.spec.scene.challenges == ChallengeSpec(cones=12, seed=3)
+    assert show.simulation.simulator.spec.scene.challenges == ChallengeSpec(cones=12, seed=3)
     assert not np.array_equal(place_cones(), before)
     telemetry = show.take(1, "telemetry")
     drawn = [message for message in telemetry if message["reset_count"] == 0]
@@ -236,11 +236,11 @@ def test_challenges_are_drawn_anew_about_cars_that_drive_on(make_show):
 
 def test_challenges_that_are_put_back_stand_where_they_stood(make_show):
     show = make_show(challenges=ChallengeSpec(cones=12, seed=2))
-    before = show.simulation._simulator.snapshot().state.prop_position
-    show.simulation._simulator.state.prop_position[-5] += 1.0
+    before = show.simulation.simulator.snapshot().state.prop_position
+    show.simulation.simulator.state.prop_position[-5] += 1.0
     show.simulation.draw_challenges(None)
     wait_for_road(show)
-    assert np.array_equal(show.simulation._simulator.snapshot().state.prop_position, before)
+    assert np.array_equal(show.simulation.simulator.snapshot().state.prop_position, before)
 
 
 def test_without_challenges_there_is_nothing_to_draw(make_show):

@@ -14,7 +14,7 @@ from donkeysim.racing.rules.shelf import list_rule_books, load_rule_book
 from donkeysim.racing.run.race_file import load_report
 from donkeysim.racing.run.racer import DriverRacer
 from donkeysim.racing.run.verify import verify_race
-from racing.host.test_race_simulation import Meeting
+from racing.host.test_hosted_races import Meeting
 from standing import write_track
 
 pytestmark = pytest.mark.soak
@@ -86,7 +86,7 @@ class Wild:
             self.meeting.say(self.random.choice(self.here), kind, **(fields or more))
 
     def act(self) -> None:
-        row, race = self.random.randrange(8), self.meeting.simulation.race
+        row, race = self.random.randrange(8), self.meeting.races.race
         acts = (
             act.Pause(),
             act.Continue(),
@@ -99,9 +99,9 @@ class Wild:
         )
         with contextlib.suppress(DonkeySimError):
             if race is None:
-                self.meeting.simulation.start_race()
+                self.meeting.races.start_race()
             else:
-                self.meeting.simulation.act(self.random.choice(acts))
+                self.meeting.races.act(self.random.choice(acts))
         self.meeting.collect()
 
 
@@ -114,8 +114,8 @@ def shorten(book: RuleBook) -> RuleBook:
 
 def finish(meeting: Meeting) -> None:
     """Let the race under way go on to its end."""
-    if meeting.simulation.race is not None:
-        meeting.simulation.act(act.Continue())
+    if meeting.races.race is not None:
+        meeting.races.act(act.Continue())
         meeting.race_to_the_end((), 8000)
 
 
@@ -135,7 +135,7 @@ def test_whatever_happens_each_race_is_counted_again(seed, tmp_path):
     finish(meeting)
     meeting.simulation.close()
     files = sorted(tmp_path.glob("race*.dlog"))
-    assert len(files) == meeting.simulation.race_count
+    assert len(files) == meeting.races.race_count
     for file in files:
         found = verify_race(file)
         assert found.is_confirmed, (file.name, found.list_complaints())

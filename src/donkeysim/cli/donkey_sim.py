@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from donkeysim.cli.drive_beside import DriveBeside
     from donkeysim.cli.private_port import PrivatePort
     from donkeysim.core.clock import Clock
-    from donkeysim.racing.host.race_offer import RaceOffer
-    from donkeysim.racing.host.race_simulation import RaceSimulation
     from donkeysim.racing.host.threaded_races import ThreadedRaces
     from donkeysim.serve.scene_loader import SceneLoader
     from donkeysim.serve.server import Server
@@ -159,8 +157,11 @@ def _make_thread(
     offer = replace(options.race, end=lambda: loop.call_soon_threadsafe(server.quit))
 
     def make_races() -> Simulation:
-        races.races = _make_race_simulation(options.simulation, offer, clock)
-        return races.races
+        simulation = _make_simulation(options.simulation, clock)
+        from donkeysim.racing.host.race_host import RaceHost
+
+        races.races = RaceHost(simulation, offer, clock)
+        return simulation
 
     thread = WatchedThread(make_races, server.deliver, clock, give_up, folders)
     races = ThreadedRaces(thread)
@@ -183,14 +184,6 @@ def _make_simulation(options: SimulationOptions, read_clock: Clock) -> Simulatio
     from donkeysim.serve.simulation import Simulation
 
     return Simulation(options, read_clock, loader)
-
-
-def _make_race_simulation(options: SimulationOptions, offer: RaceOffer, read_clock: Clock) -> RaceSimulation:
-    """Import the simulator and return the races that run in it; runs on the simulation's thread."""
-    loader = _make_loader(options)
-    from donkeysim.racing.host.race_simulation import RaceSimulation
-
-    return RaceSimulation(options, offer, read_clock, loader)
 
 
 def _make_loader(options: SimulationOptions) -> SceneLoader:

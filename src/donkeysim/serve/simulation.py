@@ -13,6 +13,7 @@ from donkeysim.core.clock import Clock, Pacer
 from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, describe_unknown
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.drivers.path_follower import STYLES
+from donkeysim.serve.activity import Activity, Change
 from donkeysim.serve.car_park import CarPark
 from donkeysim.serve.client_queues import ClientQueue, Presence
 from donkeysim.serve.ghost_cones import GhostWatch
@@ -49,35 +50,45 @@ class Simulation:
         is_loading: Whether a scene is being loaded.
         viewing: What watchers see.
         hand_out: Called within a beat when there are outputs to take already.
+        activity: What the scene is for.
+        options: How the simulator is run.
+        simulator: Of the running scene; None in the menu.
+        clients: Everybody connected, by number.
+        park: Their cars.
+        desk: Makes their telemetry.
+        plate_jobs: Draws the plates of their cars.
+        outputs: What they shall receive.
     """
 
     def __init__(self, options: SimulationOptions, read_clock: Clock, loader: SceneLoader) -> None:
         self.scene_name: str | None = None
         self.is_loading = False
         self.hand_out: Callable[[], object] = lambda: None
-        self._options = options
+        self.activity: Activity = FreeDriving(self)
+        self.options = options
         self._composer = TelemetryWriter(options)
         self._read_clock = read_clock
-        self._desk = PictureDesk(options, self._composer, read_clock)
+        self.desk = PictureDesk(options, self._composer, read_clock)
         self._loader = loader
-        self._clients: dict[int, Client] = {}
-        self._park = CarPark(read_clock)
-        self.viewing = Viewing(self._park, self._desk, self._composer, read_clock)
-        self._simulator: Simulator | None = None
+        self.clients: dict[int, Client] = {}
+        self.park = CarPark(read_clock)
+        self.viewing = Viewing(self.park, self.desk, self._composer, read_clock)
+        self.simulator: Simulator | None = None
         self._road_jobs = RoadJobs()
-        self._plate_jobs = PlateJobs()
+        self.plate_jobs = PlateJobs()
         self._lock_step = LockStep(read_clock)
         interval = 0.0 if options.time_scale is None else 1.0 / (options.telemetry_rate * options.time_scale)
         self._pacer = Pacer(interval, read_clock)
-        self._outputs: list[Output] = []
+        self.outputs: list[Output] = []
 
     def close(self) -> None:
         """End what runs beside: threads, and processes that compile."""
-        self._desk.clear()
+        self.activity.close()
+        self.desk.clear()
         self._loader.close()
-        self._plate_jobs.close()
-        if self._simulator is not None:
-            self._simulator.close()
+        self.plate_jobs.close()
+        if self.simulator is not None:
+            self.simulator.close()
 
     @property
     def loading_stage(self) -> str:
@@ -93,63 +104,49 @@ class Simulation:
             client_id: Never used before.
             queue: What it asks for; None: that comes by `execute` only.
         """
-        client = self._clients[client_id] = Client(client_id, ClientQueue(client_id) if queue is None else queue)
+        client = self.clients[client_id] = Client(client_id, ClientQueue(client_id) if queue is None else queue)
         client.queue.heard = self._read_clock()
-        self._welcome(client)
-
-    def _welcome(self, client: Client) -> None:
-        if self._simulator is None:
-            self._outputs.append(make_event(client, SceneSelectionReady()))
-        else:
-            self._seat(client)
+        self.activity.welcome(client)
 
     def leave(self, client_id: int) -> None:
         """Take a client and its car away; who waited for a place gets it."""
-        client = self._clients.pop(client_id, None)
-        self._plate_jobs.forget(client_id)
+        client = self.clients.pop(client_id, None)
+        self.plate_jobs.forget(client_id)
         if client is not None:
-            self._say_goodbye(client)
+            self.activity.part(client)
 
-    def _say_goodbye(self, client: Client) -> None:
-        """Take away the car of a client that has gone."""
-        if self._simulator is None:
-            return
-        if client.car is not None:
-            self._take_away(self._simulator, client.car)
-            self._seat_next()
-        if not self._clients:
-            self._leave_lock_step()
+    def take_away(self, simulator: Simulator, car: SceneCar) -> None:
+        """Take a car out of the scene."""
+        self.park.remove(simulator, car)
+        self.desk.forget(car)
 
-    def _take_away(self, simulator: Simulator, car: SceneCar) -> None:
-        self._park.remove(simulator, car)
-        self._desk.forget(car)
-
-    def _seat(self, client: Client) -> None:
+    def seat(self, client: Client) -> None:
         """Give a client a car in the running scene."""
-        assert self._simulator is not None
+        assert self.simulator is not None
         assert self.scene_name is not None
-        self._outputs.append(make_event(client, SceneLoaded(scene_name=self.scene_name)))
+        self.outputs.append(make_event(client, SceneLoaded(scene_name=self.scene_name)))
         try:
-            taken = self._park.count_driven()
-            if taken >= self._options.max_cars:
+            taken = self.park.count_driven()
+            if taken >= self.options.max_cars:
                 raise CapacityError(f"all {taken} places for cars are taken; you will get a car when one leaves.")
-            client.car = self._park.add(self._simulator, client, BodySpec())
+            client.car = self.park.add(self.simulator, client, BodySpec())
         except CapacityError as error:
-            self._refuse(client, f"no car: {error}")
+            self.refuse(client, f"no car: {error}")
             return
         client.queue.heard = self._read_clock()
-        self._outputs.append(make_event(client, CarLoaded(scene_name=self.scene_name)))
+        self.outputs.append(make_event(client, CarLoaded(scene_name=self.scene_name)))
 
-    def _seat_next(self) -> None:
+    def seat_next(self) -> None:
         """Give the car that has become free to the client that has waited longest for one."""
-        if self._park.count_driven() >= self._options.max_cars:
+        if self.park.count_driven() >= self.options.max_cars:
             return
-        waiting = next((client for client in self._clients.values() if client.car is None), None)
+        waiting = next((client for client in self.clients.values() if client.car is None), None)
         if waiting is not None:
-            self._seat(waiting)
+            self.seat(waiting)
 
-    def _refuse(self, client: Client, text: str) -> None:
-        self._outputs.append(Output(client.client_id, OutputKind.REFUSAL, text.encode()))
+    def refuse(self, client: Client, text: str) -> None:
+        """Tell a client why something is not done, one sentence."""
+        self.outputs.append(Output(client.client_id, OutputKind.REFUSAL, text.encode()))
 
     # -- scenes -------------------------------------------------------------------------------------------------------
 
@@ -163,32 +160,27 @@ class Simulation:
         Raises:
             DonkeySimError: There is no such scene, another one is running, or the track is broken.
         """
-        if self._simulator is not None:
+        if self.simulator is not None:
             if name == self.scene_name:
                 return
             raise SceneError(f"{self.scene_name} is running; send exit_scene first, then load {name!r}.")
         if is_listed_only:
-            names = list_scenes(self._options.experiment.scene.folders)
+            names = list_scenes(self.options.experiment.scene.folders)
             if name not in names:
                 raise SceneError(describe_unknown("scene", name, names))
         self.scene_name, self.is_loading = name, True
         try:
-            self._simulator = self._loader.load(name)
+            self.simulator = self._loader.load(name)
         finally:
             self.is_loading = False
-            self.scene_name = None if self._simulator is None else shorten_scene_name(name)
-        self._open_scene()
-
-    def _open_scene(self) -> None:
-        assert self._simulator is not None
-        self._look_around(self._simulator)
-        for client in self._clients.values():
-            self._seat(client)
-        if self._options.pace_car is not None:
-            self.add_pace_car()
+            self.scene_name = None if self.simulator is None else shorten_scene_name(name)
+        assert self.simulator is not None, "it has just been loaded"
+        self.look_around(self.simulator)
+        self.activity.open(self.simulator)
         self._pacer.restart()
 
-    def _look_around(self, simulator: Simulator) -> None:
+    def look_around(self, simulator: Simulator) -> None:
+        """See the scene anew: it is another one, or its road is."""
         self.viewing.open(simulator)
         self._ghosts = GhostWatch(simulator.scene, simulator.car_spec)
 
@@ -196,50 +188,59 @@ class Simulation:
         """Bring everybody back to the menu.
 
         Raises:
+            DonkeySimError: No scene is running, or nobody may leave it.
+        """
+        self.activity.check_change("exit")
+        self.leave_scene()
+
+    def leave_scene(self) -> None:
+        """Bring everybody back to the menu, whatever goes on.
+
+        Raises:
             DonkeySimError: No scene is running.
         """
-        if self._simulator is None:
+        if self.simulator is None:
             raise SceneError("no scene is running; there is nothing to exit.")
-        self._simulator.close()
-        self._desk.clear()
+        self.simulator.close()
+        self.desk.clear()
         self.viewing.close()
-        self._simulator = self.scene_name = None
+        self.simulator = self.scene_name = None
         self._road_jobs = RoadJobs()
-        self._park.clear()
+        self.park.clear()
         self._lock_step = LockStep(self._read_clock)
-        for client in self._clients.values():
+        for client in self.clients.values():
             client.car, client.awaits_road = None, False
-            self._outputs.append(make_event(client, SceneSelectionReady()))
-        for client in list(self._clients.values()):
+            self.outputs.append(make_event(client, SceneSelectionReady()))
+        for client in list(self.clients.values()):
             self._drain(client)
 
     def recover(self) -> None:
         """Leave what may fail again at each beat, after an error of our own making."""
-        self.exit_scene()
+        self.activity.recover()
 
     # -- requests -----------------------------------------------------------------------------------------------------
 
     def may_execute(self, client_id: int, request: messages.Request) -> bool:
-        """Return whether a request can be carried out now; not while its plate is drawn."""
-        return self._simulator is None or self._plate_jobs.is_ready(self._simulator, client_id, request)
+        """Return whether a request can be carried out now."""
+        return self.activity.may_perform(client_id, request)
 
     def has_to_wait(self, queue: ClientQueue) -> bool:
         """Return whether a client's next request waits for its step, or for a road; then it is carried out unasked."""
-        client = self._clients.get(queue.client_id)
+        client = self.clients.get(queue.client_id)
         if client is None:
             return False
         return client.awaits_road or (self._lock_step.is_on and client.car is not None and queue.is_ready)
 
     def note_conduct(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None:
         """Take note whether a client reads its telemetry, and of its mistakes; may be called on any thread."""
-        client = self._clients.get(client_id)
+        client = self.clients.get(client_id)
         if client is not None:
             client.is_troublesome = is_troublesome
             client.deaf_since = None if is_reading else client.deaf_since or self._read_clock()
 
     def execute(self, client_id: int, request: messages.Request) -> None:
         """Do what a client asks for, after all that it has asked for before."""
-        client = self._clients.get(client_id)
+        client = self.clients.get(client_id)
         if client is not None:
             client.queue.append(request, latest_counts=not self._lock_step.is_on)
             self._drain(client)
@@ -248,23 +249,24 @@ class Simulation:
     def perform_next(self, queue: ClientQueue) -> None:
         """Take the next entry of a client's queue and carry it out; nothing of it if the client was sent away."""
         entry = queue.take()
-        client = self._clients.get(queue.client_id)
+        client = self.clients.get(queue.client_id)
         if client is None or entry is None:
             return
         queue.heard = self._read_clock()
         if entry is Presence.LEAVE:
             self.leave(client.client_id)
         elif isinstance(entry, messages.Request):
-            self._perform(client, entry)
+            self.activity.perform(client, entry)
 
     def _drain(self, client: Client) -> None:
         """Carry out what waits in a client's queue, in lock-step up to its next control."""
         while client.queue.first is not None and not self.has_to_wait(client.queue):
             self.perform_next(client.queue)
 
-    def _perform(self, client: Client, request: messages.Request) -> None:
+    def perform(self, client: Client, request: messages.Request) -> None:
+        """Carry out what a client asks for where everybody drives as they please, or refuse it."""
         place = ClientState.MENU
-        if self._simulator is not None:
+        if self.simulator is not None:
             place = ClientState.TRACK if client.car is not None else ClientState.NO_CAR
             if isinstance(request, messages.LoadScene) and request.scene_name == self.scene_name:
                 return
@@ -272,27 +274,27 @@ class Simulation:
             return  # only races ask who somebody is
         refusal = find_refusal(request, place)
         if refusal is not None:
-            self._refuse(client, refusal)
+            self.refuse(client, refusal)
             return
         try:
             if isinstance(request, messages.LoadScene):
                 self.load_scene(request.scene_name, is_listed_only=True)
-            elif self._simulator is None or isinstance(request, messages.ExitScene):
+            elif self.simulator is None or isinstance(request, messages.ExitScene):
                 self.exit_scene()
             elif isinstance(request, messages.GetNodePosition):
-                node = describe_node(self._simulator, request.index)
-                self._outputs.append(make_event(client, node, self._options.numbers_as_strings))
+                node = describe_node(self.simulator, request.index)
+                self.outputs.append(make_event(client, node, self.options.numbers_as_strings))
             elif isinstance(request, messages.SetStepMode):
                 self._set_step_mode(request)
             elif isinstance(request, messages.RegenerateRoad):
-                self._road_jobs.ask(self._simulator, client, request)
-                self._wait_in_lock_step(self._simulator)
+                self._road_jobs.ask(self.simulator, client, request)
+                self._wait_in_lock_step(self.simulator)
             elif client.car is not None:
-                note = client.car.carry_out(self._simulator, request, self._options)
+                note = client.car.carry_out(self.simulator, request, self.options)
                 if note:
-                    self._refuse(client, note)
+                    self.refuse(client, note)
         except DonkeySimError as error:
-            self._refuse(client, f"{request.message_type()}: {error}")
+            self.refuse(client, f"{request.message_type()}: {error}")
 
     def _wait_in_lock_step(self, simulator: Simulator) -> None:
         """Let time wait for a road that was just begun."""
@@ -302,13 +304,13 @@ class Simulation:
 
     def _open_road(self, simulator: Simulator) -> None:
         """Let everybody begin on the new road; who waited for it, or to ask for another one, goes on."""
-        waiting = [client for client in self._clients.values() if client.awaits_road]
+        waiting = [client for client in self.clients.values() if client.awaits_road]
         work = self._road_jobs.open(simulator, waiting)
-        if work is not None and work.trouble and work.client_id in self._clients:
-            self._refuse(self._clients[work.client_id], f"regen_road: {work.trouble}")
+        if work is not None and work.trouble and work.client_id in self.clients:
+            self.refuse(self.clients[work.client_id], f"regen_road: {work.trouble}")
         self._loader.forget()
-        self._look_around(simulator)
-        self._park.begin_anew(simulator, work is None or not work.keeps_cars)
+        self.look_around(simulator)
+        self.park.begin_anew(simulator, work is None or not work.keeps_cars)
         for client in waiting:
             self._drain(client)
 
@@ -317,24 +319,25 @@ class Simulation:
             self._lock_step.step_count = request.step_count
         if request.is_synchronous:
             now = self._read_clock()
-            for client in self._clients.values():
+            for client in self.clients.values():
                 client.queue.heard = now
             self._lock_step.is_on = True
         elif request.is_synchronous is False:
-            self._leave_lock_step()
+            self.leave_lock_step()
 
-    def _leave_lock_step(self) -> None:
+    def leave_lock_step(self) -> None:
+        """Let the clock say again when time moves on."""
         if self._lock_step.is_on:
             self._lock_step.is_on = False
             self._pacer.restart()
-            for client in list(self._clients.values()):
+            for client in list(self.clients.values()):
                 self._drain(client)
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
     def seconds_to_beat(self) -> float | None:
         """Return how long until there is something to do [s]; None: until somebody says something."""
-        if self._simulator is None:
+        if self.simulator is None:
             return None
         step, road = self._seconds_to_step(), self._road_jobs.seconds_left()
         if step is None or road is None:
@@ -343,9 +346,9 @@ class Simulation:
 
     def _seconds_to_step(self) -> float | None:
         if self._lock_step.is_on:
-            return self._lock_step.seconds_left(c.queue for c in self._clients.values() if c.car is not None)
-        if self._options.time_scale is None:
-            return 0.0 if len(self._park) else None
+            return self._lock_step.seconds_left(c.queue for c in self.clients.values() if c.car is not None)
+        if self.options.time_scale is None:
+            return 0.0 if len(self.park) else None
         return self._pacer.seconds_left()
 
     @property
@@ -356,7 +359,7 @@ class Simulation:
     @property
     def is_paced(self) -> bool:
         """Whether a clock says when time moves on."""
-        return self._simulator is not None and not self._lock_step.is_on and self._options.time_scale is not None
+        return self.simulator is not None and not self._lock_step.is_on and self.options.time_scale is not None
 
     def seconds_of_room(self) -> float | None:
         """Return how long something costly may still be begun before the next beat [s]; None: whenever it comes."""
@@ -364,33 +367,38 @@ class Simulation:
 
     def may_step_at_once(self, most_cars: int) -> bool:
         """Return whether the scene is in lock-step and has at most so many cars, all with small pictures."""
-        return self._lock_step.is_on and len(self._park) <= most_cars and not self._desk.is_heavy
+        return self._lock_step.is_on and len(self.park) <= most_cars and not self.desk.is_heavy
 
     def beat(self) -> None:
-        """Let time move on, if it is due."""
-        if self._simulator is None:
+        """Let time move on, if it is due, and do what the activity has to do meanwhile."""
+        self.activity.before_beat()
+        self._beat()
+        self.activity.after_beat()
+
+    def _beat(self) -> None:
+        if self.simulator is None:
             return
         if self._road_jobs.is_done:
-            self._open_road(self._simulator)
+            self._open_road(self.simulator)
         if self._seconds_to_step() != 0.0:
             return
         if self._lock_step.is_on:
-            self._beat_in_lock_step(self._simulator)
+            self._beat_in_lock_step(self.simulator)
             return
         self._pacer.take_beat()
         now = self._read_clock()
-        drivers = [car for car in self._park if car.client is not None and car.client.wants_telemetry(now)]
-        self._advance(self._simulator, PHYSICS_RATE // self._options.telemetry_rate, drivers, OutputKind.TELEMETRY)
-        if self._options.idle_timeout is not None:
-            self._send_idle_away(self._simulator, list(self._park), self._options.idle_timeout)
+        drivers = [car for car in self.park if car.client is not None and car.client.wants_telemetry(now)]
+        self._advance(self.simulator, PHYSICS_RATE // self.options.telemetry_rate, drivers, OutputKind.TELEMETRY)
+        if self.options.idle_timeout is not None:
+            self._send_idle_away(self.simulator, list(self.park), self.options.idle_timeout)
 
     def _beat_in_lock_step(self, simulator: Simulator) -> None:
-        ready = [c for c in self._clients.values() if c.car is not None and c.queue.is_ready]
+        ready = [c for c in self.clients.values() if c.car is not None and c.queue.is_ready]
         cars = []
         for client in ready:
             request = client.queue.take()
             if client.car is not None and isinstance(request, messages.DriveCar):
-                client.car.carry_out(simulator, request, self._options)
+                client.car.carry_out(simulator, request, self.options)
                 cars.append(client.car)
         self._advance(simulator, self._lock_step.step_count, cars, OutputKind.ANSWER)
         now = self._read_clock()
@@ -400,63 +408,66 @@ class Simulation:
 
     def _advance(self, simulator: Simulator, step_count: int, cars: list[SceneCar], kind: OutputKind) -> None:
         """Step the scene, then send these cars' clients what they see."""
-        self._pass_time(simulator, step_count)
+        self.activity.pass_time(simulator, step_count)
         cars = [car for car in cars if simulator.ledger.present[car.row]]
-        cones = [cone for car in self._park for cone in car.list_cones(simulator, self._ghosts)]
-        self._outputs += self._desk.hold_back(cones)
+        cones = [cone for car in self.park for cone in car.list_cones(simulator, self._ghosts)]
+        self.outputs += self.desk.hold_back(cones)
         is_paced = self.is_paced
         seconds_left = self._pacer.seconds_left if is_paced else None
-        for outputs in self._desk.tell(simulator, cars, kind, seconds_left):
-            self._outputs += outputs
+        for outputs in self.desk.tell(simulator, cars, kind, seconds_left):
+            self.outputs += outputs
             if is_paced:
                 self.hand_out()
         self.viewing.note(simulator, self._pacer.interval if is_paced else None)
 
-    def _pass_time(self, simulator: Simulator, step_count: int) -> None:
-        """Step the scene, and tell clients what has happened to their cars."""
-        pace_car = self._park.pace_car
+    def pass_time(self, simulator: Simulator, step_count: int) -> None:
+        """Step the scene with its pace car, and tell clients what has happened to their cars."""
+        pace_car = self.park.pace_car
         longest = step_count if pace_car is None else MOST_STEPS_UNSTEERED
         for begin in range(0, step_count, longest):
             if pace_car is not None:
                 pace_car.drive(simulator)
             simulator.step(min(longest, step_count - begin))
-            self._tell_events(simulator, simulator.list_events())
+            self.tell_events(simulator, simulator.list_events())
 
-    def _tell_events(self, simulator: Simulator, events: Sequence[Event]) -> None:
+    def tell_events(self, simulator: Simulator, events: Sequence[Event]) -> None:
+        """Tell clients, and organisers on the private API, what has happened to cars."""
         if events:
-            told = [self._park[event.car].note_event(event, simulator) for event in events]
-            self._outputs += self._desk.hold_back([output for output in told if output is not None])
-            self._outputs += list_news(simulator, events)
+            told = [self.park[event.car].note_event(event, simulator) for event in events]
+            self.outputs += self.desk.hold_back([output for output in told if output is not None])
+            self.outputs += list_news(simulator, events)
 
     def _send_idle_away(self, simulator: Simulator, cars: list[SceneCar], limit: float) -> None:
         now = self._read_clock()
         for car in cars:
             if car.client is not None and car.has_idled(simulator, now, limit):
                 text = f"your car has not moved for {limit:g} s; the simulator runs with --idle-timeout."
-                self._outputs.append(Output(car.client.client_id, OutputKind.FAREWELL, text.encode()))
+                self.outputs.append(Output(car.client.client_id, OutputKind.FAREWELL, text.encode()))
                 self.leave(car.client.client_id)
 
     # -- what watchers and the sockets ask for ------------------------------------------------------------------------
 
     def take_outputs(self) -> list[Output]:
         """Return what has gathered for the clients, in order, and forget it."""
-        outputs, self._outputs = self._outputs, []
+        outputs, self.outputs = self.outputs, []
+        self.activity.note_outputs(outputs)
         return outputs
 
     def list_cars(self) -> list[CarRow]:
         """Return the cars in the order they joined."""
-        return [] if self._simulator is None else self.viewing.list_cars(self._simulator)
+        return [] if self.simulator is None else self.viewing.list_cars(self.simulator)
 
     def make_road(self, road: RoadSpec) -> None:
         """Make another road for everybody.
 
         Raises:
-            DonkeySimError: No scene is running, its road is not a generated one, or one is being made.
+            DonkeySimError: No scene is running, its road is not a generated one or stays, or one is being made.
         """
-        if self._simulator is None:
+        self.activity.check_change("road")
+        if self.simulator is None:
             raise SceneError("no scene is running; there is no road to regenerate.")
-        self._road_jobs.begin(self._simulator, road)
-        self._wait_in_lock_step(self._simulator)
+        self._road_jobs.begin(self.simulator, road)
+        self._wait_in_lock_step(self.simulator)
 
     def draw_challenges(self, seed: int | None) -> None:
         """Draw challenges anew, of this scene and of later ones; cars stay where they are.
@@ -471,43 +482,45 @@ class Simulation:
         if not (spec.cones or spec.trees or spec.light):
             raise SceneError("there are no challenges; donkey_sim has some with --cones, --trees or --random-light.")
         self._loader.challenges = spec if seed is None else replace(spec, seed=seed)
-        if self._simulator is not None:
-            self._road_jobs.draw_challenges(self._simulator, self._loader.challenges)
-            self._wait_in_lock_step(self._simulator)
+        if self.simulator is not None:
+            self._road_jobs.draw_challenges(self.simulator, self._loader.challenges)
+            self._wait_in_lock_step(self.simulator)
 
     def reset_car(self, car_id: int) -> None:
         """Put a car back to where it began.
 
         Raises:
-            DonkeySimError: There is no such car.
+            DonkeySimError: There is no such car, or it stays where it is.
         """
-        car = self._park.find(car_id)
-        assert self._simulator is not None, "where cars are, there is a scene"
-        self._simulator.reset_car(car.row)
+        self.activity.check_change("reset")
+        car = self.park.find(car_id)
+        assert self.simulator is not None, "where cars are, there is a scene"
+        self.simulator.reset_car(car.row)
         car.begin_anew()
 
     @property
     def has_pace_car(self) -> bool:
         """Whether one drives."""
-        return self._park.pace_car is not None
+        return self.park.pace_car is not None
 
     def add_pace_car(self) -> None:
         """Let a pace car drive, unless one does.
 
         Raises:
-            DonkeySimError: No scene is running, or there is no place for it.
+            DonkeySimError: No scene is running, there is no place for it, or none may drive.
         """
-        if self._simulator is None:
+        self.activity.check_change("pace car")
+        if self.simulator is None:
             raise SceneError("no scene is running; choose one, then add a pace car.")
-        self._park.add_pace_car(self._simulator, self._options.pace_car or STYLES[0])
+        self.park.add_pace_car(self.simulator, self.options.pace_car or STYLES[0])
 
     def remove_pace_car(self) -> None:
         """Take the pace car away, if there is one."""
-        if self._simulator is not None:
-            car = self._park.remove_pace_car(self._simulator)
+        if self.simulator is not None:
+            car = self.park.remove_pace_car(self.simulator)
             if car is not None:
-                self._desk.forget(car)
-                self._seat_next()
+                self.desk.forget(car)
+                self.seat_next()
 
     def take_picture(self, kind: View, car_id: int, width: int, height: int) -> bytes:
         """Return a view of a car as JPEG; "place" needs none.
@@ -515,4 +528,69 @@ class Simulation:
         Raises:
             DonkeySimError: There is no such car.
         """
-        return self.viewing.take_picture(self._simulator, kind, car_id, width, height)
+        return self.viewing.take_picture(self.simulator, kind, car_id, width, height)
+
+
+class FreeDriving:
+    """Everybody drives as they please: the usual `Activity`. Whoever comes gets a car as long as there is room."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+
+    def open(self, simulator: Simulator) -> None:
+        """Give everybody a car, and the scene a pace car if it shall have one."""
+        del simulator
+        for client in self._simulation.clients.values():
+            self._simulation.seat(client)
+        if self._simulation.options.pace_car is not None:
+            self._simulation.add_pace_car()
+
+    def welcome(self, client: Client) -> None:
+        """Give a client a car, or the menu."""
+        if self._simulation.simulator is None:
+            self._simulation.outputs.append(make_event(client, SceneSelectionReady()))
+        else:
+            self._simulation.seat(client)
+
+    def part(self, client: Client) -> None:
+        """Take the car of a client that has gone; who waited for a place gets it."""
+        simulation = self._simulation
+        if simulation.simulator is None:
+            return
+        if client.car is not None:
+            simulation.take_away(simulation.simulator, client.car)
+            simulation.seat_next()
+        if not simulation.clients:
+            simulation.leave_lock_step()
+
+    def may_perform(self, client_id: int, request: messages.Request) -> bool:
+        """Return whether a request can be carried out now: not while its plate is drawn."""
+        simulator = self._simulation.simulator
+        return simulator is None or self._simulation.plate_jobs.is_ready(simulator, client_id, request)
+
+    def perform(self, client: Client, request: messages.Request) -> None:
+        """Carry out what a client asks for, or refuse it."""
+        self._simulation.perform(client, request)
+
+    def check_change(self, change: Change) -> None:
+        """Let everything be changed."""
+
+    def pass_time(self, simulator: Simulator, step_count: int) -> None:
+        """Step the scene."""
+        self._simulation.pass_time(simulator, step_count)
+
+    def before_beat(self) -> None:
+        """Do nothing."""
+
+    def after_beat(self) -> None:
+        """Do nothing."""
+
+    def note_outputs(self, outputs: Sequence[Output]) -> None:
+        """Do nothing."""
+
+    def recover(self) -> None:
+        """Bring everybody back to the menu."""
+        self._simulation.leave_scene()
+
+    def close(self) -> None:
+        """Do nothing: the simulation ends all there is."""

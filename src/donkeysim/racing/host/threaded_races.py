@@ -13,7 +13,7 @@ from donkeysim.serve.watched_thread import WatchedThread
 from donkeysim.watch.watchable import CarRow, View
 
 if TYPE_CHECKING:
-    from donkeysim.racing.host.race_simulation import RaceSimulation
+    from donkeysim.racing.host.race_host import RaceHost
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ class ThreadedRaces:
 
     def __init__(self, thread: WatchedThread) -> None:
         self._thread = thread
-        self.races: RaceSimulation | None = None
+        self.races: RaceHost | None = None
         self.address: Joining | None = None
 
     def joining(self) -> Joining | None:
@@ -65,12 +65,12 @@ class ThreadedRaces:
         """Begin the next race."""
         await self._ask(lambda races: races.start_race())
 
-    async def _ask(self, question: Callable[[RaceSimulation], T]) -> T:
+    async def _ask(self, question: Callable[[RaceHost], T]) -> T:
         """Return what the races answer, between two beats."""
         races = self._get_races()
         return await self._thread.ask(lambda _simulation: question(races))
 
-    def _get_races(self) -> RaceSimulation:
+    def _get_races(self) -> RaceHost:
         if self.races is None:
             raise SceneError("the simulator is being started; ask again in a moment.")
         return self.races

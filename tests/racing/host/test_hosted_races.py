@@ -8,8 +8,8 @@ import pytest
 from donkeysim.core.clock import ManualClock
 from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.drivers.path_follower import PathFollower
+from donkeysim.racing.host.race_host import RaceHost
 from donkeysim.racing.host.race_offer import RaceOffer
-from donkeysim.racing.host.race_simulation import RaceSimulation
 from donkeysim.racing.rules import act
 from donkeysim.racing.rules.rule_book import Penalty, Qualifying, Race, RuleBook, Start
 from donkeysim.racing.run.race_file import load_report
@@ -17,6 +17,7 @@ from donkeysim.racing.run.racer import DriverRacer
 from donkeysim.racing.run.verify import verify_race
 from donkeysim.serve import picture_budget
 from donkeysim.serve.scene_loader import SceneLoader
+from donkeysim.serve.simulation import Simulation
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.wire.reading import read_request
 from donkeysim.world.experiment import Experiment
@@ -35,7 +36,8 @@ class Meeting:
         self.clock, self.told, self.ends = ManualClock(), [], 0
         self.offer = RaceOffer(track, "club", book, folder, tell=self.told.append, end=self.end, **offer)
         options = SimulationOptions(Experiment((SceneSpec(track),)), max_cars=max_cars)
-        self.simulation = RaceSimulation(options, self.offer, self.clock, SceneLoader(options, lambda text: None))
+        self.simulation = Simulation(options, self.clock, SceneLoader(options, lambda text: None))
+        self.races = RaceHost(self.simulation, self.offer, self.clock)
         self.simulation.load_scene(track)
         self.received = {}
         self.follower = PathFollower(share_scene(SceneSpec(track)), load_car("original"), "fast")
@@ -61,9 +63,9 @@ class Meeting:
         """Wait until everybody who has come has a car, or was told why not: plates are drawn on a thread."""
 
         def is_settled():
-            self.simulation._seat_next()
+            self.races.seat_next()
             self.collect()
-            return all(known.is_told for known in self.simulation._competitors)
+            return all(known.is_told for known in self.races._competitors)
 
         wait_until(is_settled)
 
@@ -76,19 +78,19 @@ class Meeting:
         """Let time pass; these clients drive round the track, if they have a car."""
         for _ in range(count):
             for client in drivers:
-                car = self.simulation._clients[client].car
+                car = self.simulation.clients[client].car
                 if car is not None:
-                    steer, throttle, brake = self.follower.drive(self.simulation._simulator.ledger, car.row)
+                    steer, throttle, brake = self.follower.drive(self.simulation.simulator.ledger, car.row)
                     self.say(client, "control", steering=-steer, throttle=throttle, brake=brake)
             self.clock.advance(0.05)
             self.simulation.beat()
             self.collect()
 
     def race_to_the_end(self, drivers, most=900):
-        while self.simulation.race is not None and most:
+        while self.races.race is not None and most:
             self.beat(drivers=drivers)
             most -= 1
-        assert self.simulation.race is None, "it has not ended"
+        assert self.races.race is None, "it has not ended"
         return self.told[-1].result
 
     def collect(self):
@@ -108,8 +110,8 @@ class Meeting:
         return next(placing for placing in self.told[-1].result.placings if placing.name == name)
 
     def find_row(self, name):
-        return self.simulation.race.run.director.entries and next(
-            row for row, known in self.simulation.race.run.director.entries.items() if known == name
+        return self.races.race.run.director.entries and next(
+            row for row, known in self.races.race.run.director.entries.items() if known == name
         )
 
 
@@ -140,8 +142,8 @@ def test_whoever_comes_is_asked_about_its_car_and_then_gets_it(meeting):
     meeting.settle()
     meeting.beat()
     assert meeting.types(1)[:3] == ["scene_loaded", "car_loaded", "telemetry"]
-    row = meeting.simulation._clients[1].car.row
-    simulator = meeting.simulation._simulator
+    row = meeting.simulation.clients[1].car.row
+    simulator = meeting.simulation.simulator
     assert (simulator.get_body(row).name, simulator.get_body(row).colour) == ("Anna", (1, 2, 3))
     assert simulator.get_camera(row).width == 64
 
@@ -152,7 +154,7 @@ def test_names_are_told_apart_and_kept_short(meeting):
         meeting.say(client, "car_config", car_name=name)
     meeting.beat(22)
     meeting.settle()
-    names = [meeting.simulation._simulator.get_body(row).name for row in range(5)]
+    names = [meeting.simulation.simulator.get_body(row).name for row in range(5)]
     assert names == ["Anna", "Anna 2", "car 3", "x" * 32, "newline"]
 
 
@@ -177,7 +179,7 @@ def test_a_race_of_clients_and_a_driver_of_the_house_is_driven_told_and_verified
     meeting.join(1, 2)
     meeting.received.clear()
     meeting.beat(2)
-    assert meeting.simulation.race is not None, "it starts with two cars"
+    assert meeting.races.race is not None, "it starts with two cars"
     result = meeting.race_to_the_end((1, 2))
     meeting.settle()
     assert {placing.name: placing.status for placing in result.placings} == dict.fromkeys(
@@ -204,7 +206,7 @@ def test_a_race_of_clients_and_a_driver_of_the_house_is_driven_told_and_verified
     found = verify_race(tmp_path / "race.dlog")
     assert found.is_confirmed, found.list_complaints()
     meeting.beat(2, (1,))
-    assert meeting.simulation.race is None, "the races are over"
+    assert meeting.races.race is None, "the races are over"
     assert "telemetry" in meeting.types(1), "everybody drives about in the paddock again"
     meeting.simulation.close()
 
@@ -213,9 +215,9 @@ def test_nobody_moves_before_green_where_cars_are_held(track, tmp_path):
     book = dataclasses.replace(BOOK, start=Start(settle=1.0, countdown=1.0, holds=True))
     meeting = Meeting(track, tmp_path, book)
     meeting.join(1)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.beat(35, (1,))
-    ledger = meeting.simulation._simulator.ledger
+    ledger = meeting.simulation.simulator.ledger
     assert abs(ledger.forward_speed[0]) < 0.01
     meeting.beat(15, (1,))
     assert ledger.forward_speed[0] > 0.3
@@ -224,16 +226,16 @@ def test_nobody_moves_before_green_where_cars_are_held(track, tmp_path):
 
 def test_who_comes_during_a_race_waits_for_the_next_one(meeting):
     meeting.join(1)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.join(2)
     assert "you get a car when it is over" in meeting.take(2, "refusal")[0]["error"]
     with pytest.raises(SpecError, match="a race is under way"):
-        meeting.simulation.start_race()
+        meeting.races.start_race()
     meeting.race_to_the_end((1,))
     meeting.settle()
     assert "car_loaded" in meeting.types(2)
-    meeting.simulation.start_race()
-    assert set(meeting.simulation.race.run.director.entries.values()) == {"driver 1", "driver 2"}
+    meeting.races.start_race()
+    assert set(meeting.races.race.run.director.entries.values()) == {"driver 1", "driver 2"}
 
 
 def test_who_found_no_room_comes_first_in_the_next_race(track, tmp_path):
@@ -241,15 +243,15 @@ def test_who_found_no_room_comes_first_in_the_next_race(track, tmp_path):
     meeting.join(1, 2, 3)
     meeting.beat()
     meeting.take(3)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.collect()
-    assert set(meeting.simulation.race.run.director.entries.values()) == {"driver 1", "driver 2"}
+    assert set(meeting.races.race.run.director.entries.values()) == {"driver 1", "driver 2"}
     assert "you get a car when it is over" in meeting.take(3, "refusal")[0]["error"]
     meeting.race_to_the_end((1, 2))
     assert "telemetry" in meeting.types(3), "its last one, again and again: it would wait for ever"
     meeting.settle()
-    meeting.simulation.start_race()
-    assert set(meeting.simulation.race.run.director.entries.values()) == {"driver 1", "driver 3"}
+    meeting.races.start_race()
+    assert set(meeting.races.race.run.director.entries.values()) == {"driver 1", "driver 3"}
     meeting.simulation.close()
 
 
@@ -260,9 +262,9 @@ def test_a_track_without_a_start_line_is_refused_at_once(tmp_path):
 
 def test_a_race_needs_somebody(meeting):
     with pytest.raises(SpecError, match="nobody is here to race"):
-        meeting.simulation.start_race()
+        meeting.races.start_race()
     with pytest.raises(SpecError, match="no race is under way"):
-        meeting.simulation.act(act.Pause())
+        meeting.races.act(act.Pause())
 
 
 # -- going and coming back --------------------------------------------------------------------------------------------
@@ -271,15 +273,15 @@ def test_a_race_needs_somebody(meeting):
 def test_a_client_that_comes_back_with_its_guid_gets_its_car_again(meeting):
     meeting.join(1, guid="7")
     meeting.join(2)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.beat(40, (1, 2))
-    ledger = meeting.simulation._simulator.ledger
+    ledger = meeting.simulation.simulator.ledger
     way = float(ledger.along[0])
     meeting.leave(1)
     meeting.beat(20, (2,))
     assert not ledger.present[0], "nobody can run into it"
     meeting.join(3)
-    assert meeting.simulation._clients[3].car is None, "somebody else does not get it"
+    assert meeting.simulation.clients[3].car is None, "somebody else does not get it"
     meeting.join(4, guid="7")
     assert ledger.present[0]
     assert ledger.along[0] == pytest.approx(way, abs=0.3)
@@ -293,44 +295,44 @@ def test_a_client_that_comes_back_with_its_guid_gets_its_car_again(meeting):
 
 def test_without_a_guid_the_same_name_is_the_same_driver(meeting):
     meeting.join(1, guid="0")
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.beat(20, (1,))
     meeting.leave(1)
     meeting.simulation.join(9)
     meeting.say(9, "car_config", car_name="driver 1")
     meeting.beat(22)
     meeting.settle()
-    assert meeting.simulation._clients[9].car is not None
+    assert meeting.simulation.clients[9].car is not None
 
 
 def test_who_has_gone_is_not_lined_up_again(meeting):
     meeting.join(1, 2)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.beat(20, (1, 2))
     meeting.leave(2)
-    meeting.simulation.act(act.Restart())
-    assert meeting.simulation._simulator.ledger.present.tolist() == [1, 0]
+    meeting.races.act(act.Restart())
+    assert meeting.simulation.simulator.ledger.present.tolist() == [1, 0]
 
 
 def test_who_does_not_come_back_has_not_finished(meeting):
     meeting.join(1, 2)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.beat(20, (1, 2))
     meeting.leave(2)
     meeting.race_to_the_end((1,))
     assert (meeting.place("driver 2").status, meeting.place("driver 2").why) == ("did not finish", "absent")
     meeting.settle()
-    meeting.simulation.start_race()
-    assert list(meeting.simulation.race.run.director.entries.values()) == ["driver 1"]
+    meeting.races.start_race()
+    assert list(meeting.races.race.run.director.entries.values()) == ["driver 1"]
 
 
 def test_the_race_ends_when_everybody_has_gone(meeting):
     meeting.join(1)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.beat(20, (1,))
     meeting.leave(1)
     meeting.beat(230)
-    assert meeting.simulation.race is None
+    assert meeting.races.race is None
     meeting.join(5)
     assert "car_loaded" in meeting.types(5)
 
@@ -342,14 +344,14 @@ def test_a_reset_in_a_race_is_a_stuck_car(track, tmp_path):
     book = dataclasses.replace(BOOK, penalty=(Penalty(("stuck",), seconds=5.0, put_back="path"),))
     meeting = Meeting(track, tmp_path, book)
     meeting.join(1)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.say(1, "reset_car")
-    assert not meeting.simulation.race.run.director.run.incidents, "not on the grid"
+    assert not meeting.races.race.run.director.run.incidents, "not on the grid"
     meeting.beat(40, (1,))
     for _ in range(3):
         meeting.say(1, "reset_car")
-    assert meeting.simulation._simulator.ledger.forward_speed[0] == 0.0
-    assert meeting.simulation._simulator.ledger.along[0] > 0.5, "not back to the start"
+    assert meeting.simulation.simulator.ledger.forward_speed[0] == 0.0
+    assert meeting.simulation.simulator.ledger.along[0] > 0.5, "not back to the start"
     meeting.race_to_the_end((1,))
     assert meeting.place("driver 1").penalty == 5.0, "asked for three times, heard once"
     assert verify_race(tmp_path / "race.dlog").is_confirmed
@@ -358,25 +360,25 @@ def test_a_reset_in_a_race_is_a_stuck_car(track, tmp_path):
 
 def test_time_stands_still_in_a_pause_and_clients_hear_on(meeting):
     meeting.join(1)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.beat(40, (1,))
-    meeting.simulation.act(act.Pause())
-    ledger = meeting.simulation._simulator.ledger
+    meeting.races.act(act.Pause())
+    ledger = meeting.simulation.simulator.ledger
     place = ledger.position[0].tolist()
     meeting.take(1)
     meeting.beat(10, (1,))
     assert ledger.position[0].tolist() == place
     assert meeting.types(1) == ["telemetry"] * 10
-    meeting.simulation.act(act.Continue())
+    meeting.races.act(act.Continue())
     meeting.race_to_the_end((1,))
     assert verify_race(meeting.offer.folder / "race.dlog").is_confirmed
 
 
 def test_the_disqualified_are_told_and_get_a_car_after_the_race(meeting):
     meeting.join(1, 2)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.beat(40, (1, 2))
-    meeting.simulation.act(act.Penalise(0, out=True, why="rude"))
+    meeting.races.act(act.Penalise(0, out=True, why="rude"))
     meeting.beat(1, (2,))
     assert meeting.take(1, "DQ") == [{"msg_type": "DQ", "missed_cp": False}]
     meeting.say(1, "reset_car")
@@ -390,13 +392,13 @@ def test_the_disqualified_are_told_and_get_a_car_after_the_race(meeting):
     assert meeting.place("driver 1").status == "disqualified"
     meeting.settle()
     assert "car_loaded" in meeting.types(1)
-    camera = meeting.simulation._simulator.get_camera(meeting.simulation._clients[1].car.row)
+    camera = meeting.simulation.simulator.get_camera(meeting.simulation.clients[1].car.row)
     assert camera.width == 80, "what it said meanwhile is not forgotten"
 
 
 def test_a_race_that_was_cut_short_can_be_replayed_so_far(meeting):
     meeting.join(1)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.beat(40, (1,))
     meeting.simulation.close()
     found = verify_race(meeting.offer.folder / "race.dlog")
@@ -406,7 +408,7 @@ def test_a_race_that_was_cut_short_can_be_replayed_so_far(meeting):
 
 def test_watchers_see_the_cars_of_the_race_only(meeting):
     meeting.join(1, 2)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.beat(5)
     assert [row.name for row in meeting.simulation.list_cars()] == ["driver 1", "driver 2"]
     assert not any(row.is_pace_car for row in meeting.simulation.list_cars())
@@ -417,17 +419,17 @@ def test_watchers_see_the_cars_of_the_race_only(meeting):
 
 def test_the_page_sees_the_paddock_the_race_and_its_result(meeting):
     meeting.join(1, 2)
-    view = meeting.simulation.show_race()
+    view = meeting.races.show_race()
     assert (view.session, view.waiting) == ("paddock", "the race engineer starts the race.")
     assert [line.name for line in view.tower] == ["driver 1", "driver 2"]
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.beat(40, (1, 2))
-    view = meeting.simulation.show_race()
+    view = meeting.races.show_race()
     assert view.session == "race"
     assert view.clock == pytest.approx(40 * 0.05 - 0.3, abs=0.11)
     assert {line.car for line in view.tower} == {row.car_id for row in meeting.simulation.list_cars()}
     meeting.race_to_the_end((1, 2))
-    view = meeting.simulation.show_race()
+    view = meeting.races.show_race()
     assert (view.session, view.is_over) == ("paddock", True)
     assert [line.status for line in view.tower] == ["finished"] * 2
 
@@ -435,34 +437,34 @@ def test_the_page_sees_the_paddock_the_race_and_its_result(meeting):
 def test_a_race_begins_after_a_while_with_whoever_is_there(track, tmp_path):
     meeting = Meeting(track, tmp_path, wait=3.0, races=2, pause=5.0)
     meeting.beat(80)
-    assert (meeting.simulation.race, meeting.simulation.waiting) == (None, "somebody has to come.")
+    assert (meeting.races.race, meeting.races.waiting) == (None, "somebody has to come.")
     meeting.join(1)
     meeting.beat()
-    assert meeting.simulation.race is not None
+    assert meeting.races.race is not None
     meeting.race_to_the_end((1,))
     meeting.settle()
     meeting.beat(30)
-    assert meeting.simulation.waiting == "the next race starts in 4 s at the earliest."
+    assert meeting.races.waiting == "the next race starts in 4 s at the earliest."
     meeting.beat(80)
-    assert meeting.simulation.race is not None
+    assert meeting.races.race is not None
     meeting.race_to_the_end((1,))
     meeting.beat(200)
-    assert (meeting.simulation.race, meeting.simulation.waiting) == (None, "the races are over.")
+    assert (meeting.races.race, meeting.races.waiting) == (None, "the races are over.")
     meeting.simulation.close()
 
 
 def test_an_error_of_our_own_ends_the_race_and_not_the_evening(meeting, monkeypatch):
     meeting.join(1)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.beat(20, (1,))
-    monkeypatch.setattr(meeting.simulation.race.run.director, "advance", lambda *_: 1 / 0)
+    monkeypatch.setattr(meeting.races.race.run.director, "advance", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         meeting.beat()
     meeting.simulation.recover()
-    assert meeting.simulation.race_count == 0, "with --races 1 the evening would be over"
+    assert meeting.races.race_count == 0, "with --races 1 the evening would be over"
     meeting.settle()
     assert "car_loaded" in meeting.types(1)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.race_to_the_end((1,))
     assert verify_race(meeting.offer.folder / "race-2.dlog").is_confirmed
 
@@ -472,13 +474,13 @@ def test_an_error_of_our_own_ends_the_race_and_not_the_evening(meeting, monkeypa
 
 def test_a_moment_is_told_once_however_long_a_pause_after_it_lasts(meeting):
     meeting.join(1)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     while not meeting.take(1, "cross_start"):
         meeting.beat(drivers=(1,))
-    meeting.simulation.act(act.Pause())
+    meeting.races.act(act.Pause())
     meeting.beat(5, (1,))
     assert set(meeting.types(1)) == {"telemetry"}
-    assert not meeting.simulation.race.run.events
+    assert not meeting.races.race.run.events
 
 
 def test_who_may_go_before_green_has_a_false_start_and_a_driver_of_the_house_waits(track, tmp_path):
@@ -487,12 +489,12 @@ def test_who_may_go_before_green_has_a_false_start_and_a_driver_of_the_house_wai
     )
     meeting = Meeting(track, tmp_path, book, house={"Hans": DriverRacer("steady")})
     meeting.join(1)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.beat(5, (1,))
-    meeting.simulation.act(act.Pause())
-    meeting.simulation.act(act.Continue())
+    meeting.races.act(act.Pause())
+    meeting.races.act(act.Continue())
     meeting.beat(30, (1,))
-    incidents = meeting.simulation.race.run.director.run.incidents
+    incidents = meeting.races.race.run.director.run.incidents
     assert [(item.kind, item.row) for item in incidents] == [("false_start", 0)], "Hans waits, after a pause, too"
     meeting.simulation.close()
 
@@ -501,9 +503,9 @@ def test_who_leaves_the_grid_comes_back_to_its_place_on_the_grid(track, tmp_path
     book = dataclasses.replace(BOOK, start=Start(settle=4.0, countdown=4.0))
     meeting = Meeting(track, tmp_path, book)
     meeting.join(1, 2)
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.beat(2)
-    ledger = meeting.simulation._simulator.ledger
+    ledger = meeting.simulation.simulator.ledger
     place = ledger.position[1].tolist()
     meeting.leave(2)
     meeting.beat(85)
@@ -515,15 +517,15 @@ def test_who_leaves_the_grid_comes_back_to_its_place_on_the_grid(track, tmp_path
     meeting.beat()
     assert ledger.present[1]
     assert ledger.position[1].tolist() == pytest.approx(place, abs=0.01)
-    assert meeting.simulation.race.run.director.session == "countdown"
-    assert not meeting.simulation.race.run.director.run.incidents, "it has not jumped the start"
-    assert meeting.simulation._simulator.get_camera(1).width == 64, "it has another camera now"
+    assert meeting.races.race.run.director.session == "countdown"
+    assert not meeting.races.race.run.director.run.incidents, "it has not jumped the start"
+    assert meeting.simulation.simulator.get_camera(1).width == 64, "it has another camera now"
     meeting.simulation.close()
 
 
 def test_a_watcher_who_leaves_takes_nobodys_place_in_the_race_away(meeting):
     meeting.join(1, guid="a")
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.join(2)
     meeting.take(2)
     meeting.say(2, "control", steering=0, throttle=1, brake=0)
@@ -532,26 +534,26 @@ def test_a_watcher_who_leaves_takes_nobodys_place_in_the_race_away(meeting):
     meeting.leave(1)
     meeting.leave(2)
     meeting.join(3, guid="a")
-    assert meeting.simulation._clients[3].car is not None
-    assert not meeting.simulation._reminders._lines.keys() - {3}, "nothing is kept of who has gone"
+    assert meeting.simulation.clients[3].car is not None
+    assert not meeting.races._reminders._lines.keys() - {3}, "nothing is kept of who has gone"
 
 
 def test_qualifying_alone_hears_who_waits_and_a_restart_leaves_nobody_out(track, tmp_path):
     book = dataclasses.replace(BOOK, qualifying=Qualifying(laps=1, alone=True), start=Start(grid="qualifying"))
     meeting = Meeting(track, tmp_path, book)
     meeting.join(1, 2, 3)
-    meeting.simulation.start_race()
-    simulator = meeting.simulation._simulator
+    meeting.races.start_race()
+    simulator = meeting.simulation.simulator
     meeting.say(2, "cam_config", img_w=64, img_h=48)
     meeting.leave(3)
     meeting.beat(5, (1, 2))
     with pytest.raises(SpecError, match="no car of this run"):
-        meeting.simulation.act(act.PutBack(1))
+        meeting.races.act(act.PutBack(1))
     while not simulator.ledger.present[1]:
         meeting.beat(drivers=(1, 2))
     assert simulator.get_camera(1).width == 64, "it was heard while the car was off the track"
-    meeting.simulation.act(act.Restart())
-    assert meeting.simulation.race.run.director._grid == [0, 1, 2], "qualified, on its way, and not yet its turn"
+    meeting.races.act(act.Restart())
+    assert meeting.races.race.run.director._grid == [0, 1, 2], "qualified, on its way, and not yet its turn"
     assert simulator.ledger.present.tolist() == [1, 1, 0], "the third one is not here"
     meeting.race_to_the_end((1, 2))
     assert verify_race(tmp_path / "race.dlog").is_confirmed
@@ -562,16 +564,16 @@ def test_who_finds_no_place_in_the_paddock_gets_one_when_somebody_leaves_or_afte
     meeting = Meeting(track, tmp_path, max_cars=1)
     meeting.join(1, 2, 3)
     assert "all 1 places" in meeting.take(2, "refusal")[0]["error"]
-    assert meeting.simulation.show_race().tower[1].name == "driver 2"
-    meeting.simulation.start_race()
+    assert meeting.races.show_race().tower[1].name == "driver 2"
+    meeting.races.start_race()
     meeting.race_to_the_end((1,))
     meeting.settle()
-    cars = {client: meeting.simulation._clients[client].car is not None for client in (1, 2, 3)}
+    cars = {client: meeting.simulation.clients[client].car is not None for client in (1, 2, 3)}
     assert cars == {1: False, 2: True, 3: False}, "it is another one's turn"
     meeting.simulation.join(4)
     meeting.leave(2)
     meeting.settle()
-    assert meeting.simulation._clients[3].car is not None
+    assert meeting.simulation.clients[3].car is not None
     meeting.simulation.close()
 
 
@@ -583,8 +585,8 @@ def test_a_grid_that_is_too_short_is_told_at_once_and_more_comers_than_places_wa
         Meeting(short, tmp_path, cars=4)
     meeting = Meeting(short, tmp_path, house={"Hans": DriverRacer("steady")})
     meeting.join(1, 2, 3)
-    meeting.simulation.start_race()
-    assert list(meeting.simulation.race.run.director.entries.values()) == ["driver 1", "driver 2", "Hans"]
+    meeting.races.start_race()
+    assert list(meeting.races.race.run.director.entries.values()) == ["driver 1", "driver 2", "Hans"]
     meeting.simulation.close()
 
 
@@ -594,18 +596,18 @@ def test_a_folder_that_takes_nothing_holds_races_up_and_loses_no_result(track, t
     meeting = Meeting(track, folder, cars=1, pause=0.0)
     meeting.join(1)
     meeting.beat(3)
-    assert meeting.simulation.race is None
-    assert meeting.simulation.waiting.startswith("the race cannot be held: the action log")
+    assert meeting.races.race is None
+    assert meeting.races.waiting.startswith("the race cannot be held: the action log")
     folder.unlink()
     meeting.beat(180)
-    assert meeting.simulation.race is None, "it is not tried at every beat"
+    assert meeting.races.race is None, "it is not tried at every beat"
     meeting.beat(21)
-    assert meeting.simulation.race is not None
+    assert meeting.races.race is not None
     (folder / "race.json").mkdir()
     meeting.race_to_the_end((1,))
     assert meeting.place("driver 1").status == "finished", "the terminal shows it all the same"
     meeting.beat()
-    assert meeting.simulation.waiting.startswith("the result cannot be written: ")
+    assert meeting.races.waiting.startswith("the result cannot be written: ")
     meeting.simulation.close()
 
 
@@ -617,9 +619,9 @@ def test_a_client_that_changes_its_mind_all_the_time_keeps_nobody_from_getting_a
     for count in range(20):
         meeting.say(1, "car_config", car_name="fickle", font_size=10 + count)
         meeting.beat()
-    assert meeting.simulation._plate_jobs._thread._work_queue.qsize() <= 1
+    assert meeting.simulation.plate_jobs._thread._work_queue.qsize() <= 1
     meeting.join(2)
-    assert meeting.simulation._clients[2].car is not None
+    assert meeting.simulation.clients[2].car is not None
 
 
 def test_a_camera_that_does_not_fit_among_the_others_holds_no_race_up(meeting, monkeypatch):
@@ -628,7 +630,7 @@ def test_a_camera_that_does_not_fit_among_the_others_holds_no_race_up(meeting, m
     meeting.say(1, "cam_config", img_w=1920, img_h=1080)
     meeting.join(2)
     assert "does not fit" in meeting.take(1, "refusal")[0]["error"]
-    meeting.simulation.start_race()
+    meeting.races.start_race()
     meeting.beat(2)
     assert "does not fit" in meeting.take(1, "refusal")[0]["error"]
-    assert meeting.simulation._simulator.get_camera(0).width == 160
+    assert meeting.simulation.simulator.get_camera(0).width == 160

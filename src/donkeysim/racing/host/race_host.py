@@ -6,6 +6,7 @@ Each race has a simulator of its own, so that its file holds nothing else. The p
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 import msgspec
 
@@ -23,23 +24,28 @@ from donkeysim.racing.run.race_run import RaceRun, count_places, dress_cars
 from donkeysim.racing.run.tournament import make_report, report_race
 from donkeysim.racing.show.race_view import RaceView
 from donkeysim.racing.show.reel import Reel
+from donkeysim.serve.activity import Change
 from donkeysim.serve.output import Output
 from donkeysim.serve.participants import Client, SceneCar, make_event
 from donkeysim.serve.reminders import Reminders
-from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.simulation import Simulation
-from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire import messages
 from donkeysim.wire.replies import CarLoaded, NeedCarConfig
-from donkeysim.world.specs import RoadSpec
 
 _OFFICIALS = (messages.LoadScene, messages.ExitScene, messages.RegenerateRoad, messages.SetStepMode)
+_REFUSALS = {
+    "exit": "end the program to leave the track.",
+    "road": "the road stays as it is.",
+    "pace car": "start the program with --pilot for drivers of the house.",
+}
+_TOO_LATE = "the race has begun; you get a car when it is over, and race in the next one."
+_OFFICIAL = "races are held here; only the race engineer may do this."
 _log = logging.getLogger("donkeysim.race")
 
 
-class RaceSimulation(Simulation):
-    """Paddock, race, paddock, race …
+class RaceHost:
+    """Paddock, race, paddock, race …; an `Activity` of the simulation that it is given.
 
     Attributes:
         race: The one under way; None in the paddock.
@@ -48,13 +54,21 @@ class RaceSimulation(Simulation):
         waiting: In the paddock: for what, one sentence.
     """
 
-    def __init__(self, options: SimulationOptions, offer: RaceOffer, read_clock: Clock, loader: SceneLoader) -> None:
-        super().__init__(options, read_clock, loader)
+    def __init__(self, simulation: Simulation, offer: RaceOffer, read_clock: Clock) -> None:
+        """Hold races in a simulation that nobody has joined yet.
+
+        Args:
+            simulation: Which is told that races are what its scene is for.
+            offer: Which races.
+            read_clock: Wall time.
+        """
+        simulation.activity = self
+        self._simulation, self._read_clock = simulation, read_clock
         self.race: LiveRace | None = None
         self.race_count = 0
         self.waiting = ""
         self.reel = Reel()
-        self._free_broadcast = self.viewing.film.broadcast
+        self._free_broadcast = self._simulation.viewing.film.broadcast
         self._trouble = ""
         self._offer = offer
         self._competitors = Competitors(offer.house)
@@ -64,21 +78,24 @@ class RaceSimulation(Simulation):
         self._reminders = Reminders(read_clock)
 
     def close(self) -> None:
-        """End a race that is under way, too; its file has no result."""
+        """Close the paddock of a race that is under way; the simulation closes the race's, whose file has no result."""
         if self._paddock is not None:
             self._paddock.close()
-        super().close()
 
-    def _open_scene(self) -> None:
-        """Look for what makes races impossible, better now than when everybody is here."""
-        assert self._simulator is not None, "it has just been loaded"
-        course, room = survey_course(self._simulator.scene), self._count_room(self._simulator)
+    def open(self, simulator: Simulator) -> None:
+        """Look for what makes races impossible, better now than when everybody is here, and give out cars.
+
+        Raises:
+            SpecError: They are.
+        """
+        course, room = survey_course(simulator.scene), self._count_room(simulator)
         if room < max(1, self._offer.cars):
             raise SpecError(
                 f"{format_count(len(self._offer.house) + max(1, self._offer.cars), 'car')} cannot start on "
                 f"{course.name}: there is room for {len(self._offer.house) + room}; take fewer."
             )
-        super()._open_scene()
+        for client in self._simulation.clients.values():
+            self._seat(client)
 
     def _count_room(self, simulator: Simulator) -> int:
         """Return how many clients' cars can race."""
@@ -86,41 +103,43 @@ class RaceSimulation(Simulation):
 
     # -- coming and going ---------------------------------------------------------------------------------------------
 
-    def _welcome(self, client: Client) -> None:
+    def welcome(self, client: Client) -> None:
+        """Ask a client who it is; it gets a car when it has said so."""
         self._competitors.welcome(client, self._read_clock())
-        self._outputs.append(make_event(client, NeedCarConfig()))
+        self._simulation.outputs.append(make_event(client, NeedCarConfig()))
 
-    def _say_goodbye(self, client: Client) -> None:
+    def part(self, client: Client) -> None:
+        """Take the car of a client that has gone; a race lets it come back."""
         competitor, race = self._competitors.part(client), self.race
         row = None if race is None or competitor is None else race.find_row(competitor)
         if race is not None and row is not None:
             race.part(row)
-            self._desk.forget(self._park[row])
-            self._park[row].client = None
+            self._simulation.desk.forget(self._simulation.park[row])
+            self._simulation.park[row].client = None
             return
-        if client.car is not None and self._simulator is not None:
-            self._take_away(self._simulator, client.car)
+        if client.car is not None and self._simulation.simulator is not None:
+            self._simulation.take_away(self._simulation.simulator, client.car)
             self._competitors.call_next()
         self._competitors.forget_absent(() if race is None else race.entries.values())
 
     def _seat(self, client: Client) -> None:
         """Give a client its car: in the race if it is entered there, else in the paddock if that is open."""
         competitor = self._competitors.find(client)
-        if competitor is None or self._simulator is None:
+        if competitor is None or self._simulation.simulator is None:
             return
         if self.race is None:
-            super()._seat(client)
+            self._simulation.seat(client)
             if client.car is not None:
-                self._dress(self._simulator, competitor, client.car.row)
+                self._dress(self._simulation.simulator, competitor, client.car.row)
                 self._equip(competitor)
             return
         row = self.race.find_row(competitor)
         if row is None:
-            self._refuse(client, "the race has begun; you get a car when it is over, and race in the next one.")
+            self._simulation.refuse(client, _TOO_LATE)
             return
         self.race.take_back(row)
-        client.car, self._park[row].client = self._park[row], client
-        self._outputs.append(make_event(client, CarLoaded(scene_name=self.scene_name or "")))
+        client.car, self._simulation.park[row].client = self._simulation.park[row], client
+        self._simulation.outputs.append(make_event(client, CarLoaded(scene_name=self._simulation.scene_name or "")))
 
     def _dress(self, simulator: Simulator, competitor: Competitor, row: int) -> None:
         """Make a car of the paddock look as its client wants."""
@@ -131,19 +150,21 @@ class RaceSimulation(Simulation):
         """Give a car of the paddock the cameras that its client wants."""
         for wish in competitor.wishes.values():
             if not isinstance(wish, messages.ConfigureCar) and competitor.client is not None:
-                self._perform(competitor.client, wish)
+                self.perform(competitor.client, wish)
 
     # -- requests -----------------------------------------------------------------------------------------------------
 
-    def may_execute(self, client_id: int, request: messages.Request) -> bool:
-        """Return whether a request can be carried out now; how a car shall look is only noted."""
-        return isinstance(request, messages.ConfigureCar) or super().may_execute(client_id, request)
+    def may_perform(self, client_id: int, request: messages.Request) -> bool:
+        """Return True: how a car shall look is only noted, and nothing else waits for a plate."""
+        del client_id, request
+        return True
 
-    def _perform(self, client: Client, request: messages.Request) -> None:
-        if isinstance(request, messages.LoadScene) and request.scene_name == self.scene_name:
+    def perform(self, client: Client, request: messages.Request) -> None:
+        """Carry out what a client asks for, note it for its next race, or refuse it."""
+        if isinstance(request, messages.LoadScene) and request.scene_name == self._simulation.scene_name:
             return
         if isinstance(request, _OFFICIALS):
-            self._refuse(client, f"{request.message_type()}: races are held here; only the race engineer may do this.")
+            self._simulation.refuse(client, f"{request.message_type()}: {_OFFICIAL}")
             return
         competitor = self._competitors.find(client)
         if isinstance(request, messages.DriveCar):
@@ -159,61 +180,40 @@ class RaceSimulation(Simulation):
         elif self.race is not None and client.car is not None and competitor is not None:
             self._perform_in_race(self.race, competitor, client.car.row, request)
         else:
-            super()._perform(client, request)
+            self._simulation.perform(client, request)
 
     def _perform_in_race(self, race: LiveRace, competitor: Competitor, row: int, request: messages.Request) -> None:
         assert competitor.client is not None, "who asks is connected"
         if isinstance(request, messages.ResetCar):
-            self._outputs += race.ask_back(row)
+            self._simulation.outputs += race.ask_back(row)
         elif isinstance(request, messages.SetPosition):
-            self._refuse(competitor.client, f"{request.message_type()}: not in a race.")
+            self._simulation.refuse(competitor.client, f"{request.message_type()}: not in a race.")
         elif isinstance(request, messages.GetNodePosition):
-            super()._perform(competitor.client, request)
+            self._simulation.perform(competitor.client, request)
         elif note := race.configure(row, request):
-            self._refuse(competitor.client, note)
+            self._simulation.refuse(competitor.client, note)
 
     # -- what pages ask for -------------------------------------------------------------------------------------------
 
-    def exit_scene(self) -> None:
-        """Refuse: whoever wants another track ends the program.
+    def check_change(self, change: Change) -> None:
+        """Refuse what the race engineer alone decides.
 
         Raises:
-            SceneError: Always.
+            SceneError: It is that; a car may be put back in the paddock.
         """
-        raise SceneError("races are held here; end the program to leave the track.")
-
-    def make_road(self, road: RoadSpec) -> None:
-        """Refuse: races are held on the road as it is.
-
-        Raises:
-            SceneError: Always.
-        """
-        del road
-        raise SceneError("races are held here; the road stays as it is.")
-
-    def add_pace_car(self) -> None:
-        """Refuse: who races beside the clients is said at the start.
-
-        Raises:
-            SceneError: Always.
-        """
-        raise SceneError("races are held here; start the program with --pilot for drivers of the house.")
-
-    def reset_car(self, car_id: int) -> None:
-        """Put a car of the paddock back to where it began.
-
-        Raises:
-            DonkeySimError: There is no such car, or a race is under way.
-        """
+        if change != "reset":
+            raise SceneError(f"races are held here; {_REFUSALS[change]}")
         if self.race is not None:
             raise SceneError("a race is under way; let the race engineer put the car back.")
-        super().reset_car(car_id)
 
     def show_race(self) -> RaceView:
         """Return the race as it stands; in the paddock who is here, and the race before."""
         if self.race is not None:
-            return msgspec.structs.replace(self.race.draw(self._park, self.race_count), on_air=self.reel.on_air)
+            return msgspec.structs.replace(self._draw(self.race), on_air=self.reel.on_air)
         return draw_paddock(self._offer.book, self._competitors, self._last_view, self.waiting)
+
+    def _draw(self, race: LiveRace) -> RaceView:
+        return race.draw(self._simulation.park, self.race_count)
 
     def act(self, act: Act) -> None:
         """Carry out an act of the race engineer.
@@ -223,7 +223,7 @@ class RaceSimulation(Simulation):
         """
         if self.race is None:
             raise SpecError("no race is under way; start one first.")
-        self._outputs += self.race.obey(act)
+        self._simulation.outputs += self.race.obey(act)
 
     def start_race(self) -> None:
         """Begin the next race with everybody who has a car in the paddock.
@@ -231,18 +231,18 @@ class RaceSimulation(Simulation):
         Raises:
             DonkeySimError: A race is under way, nobody is there, or it cannot be held.
         """
-        if self._simulator is None:
+        if self._simulation.simulator is None:
             raise SpecError("the track is being built; ask again in a moment.")
         if self.race is not None:
             raise SpecError("a race is under way; let it end, or restart it.")
-        entries = self._choose_entries(self._simulator)
+        entries = self._choose_entries(self._simulation.simulator)
         if not entries and not self._offer.house:
             raise SpecError("nobody is here to race; wait until a client has a car.")
         run = self._make_run(entries)
         self._trouble = ""
         for known in self._competitors.list_here():
             known.waits = 0 if known in entries else known.waits + 1
-        self._leave_paddock(self._simulator, run, entries)
+        self._leave_paddock(self._simulation.simulator, run, entries)
 
     # -- races --------------------------------------------------------------------------------------------------------
 
@@ -259,36 +259,36 @@ class RaceSimulation(Simulation):
         racers = [*(known.racer for known in entries), *offer.house.values()]
         bodies = [*(known.make_body() for known in entries), *dress_cars(house)]
         file = offer.folder / "race.dlog"
-        return RaceRun(plan, racers, file, self._options.worker_count, bodies, range(len(entries)))
+        return RaceRun(plan, racers, file, self._simulation.options.worker_count, bodies, range(len(entries)))
 
     def _leave_paddock(self, paddock: Simulator, run: RaceRun, entries: list[Competitor]) -> None:
         """Let the race begin; who is not in it watches."""
-        for car in list(self._park):
-            self._take_away(paddock, car)
-        self._desk.clear()
-        self._paddock, self._simulator = paddock, run.simulator
+        for car in list(self._simulation.park):
+            self._simulation.take_away(paddock, car)
+        self._simulation.desk.clear()
+        self._paddock, self._simulation.simulator = paddock, run.simulator
         rows: dict[int, SceneCar] = {}
-        for client in self._clients.values():
+        for client in self._simulation.clients.values():
             known = self._competitors.find(client)
             if known in entries and client.car is not None:
                 rows[entries.index(known)] = client.car
                 client.car.begin_anew()
             elif client.car is not None:
                 client.car = None
-                self._refuse(client, "the race has begun without you; you get a car when it is over.")
-        self._park.move(rows)
+                self._simulation.refuse(client, "the race has begun without you; you get a car when it is over.")
+        self._simulation.park.move(rows)
         for row in range(len(entries), len(entries) + len(self._offer.house)):
-            self._park.enter(run.simulator, row, None)
-        self._look_around(run.simulator)
+            self._simulation.park.enter(run.simulator, row, None)
+        self._simulation.look_around(run.simulator)
         self.race_count += 1
         self.race = LiveRace(run, dict(enumerate(entries)))
         self.reel.begin()
-        self.viewing.film.broadcast = self.reel.broadcast
-        self._outputs += self.race.begin()
+        self._simulation.viewing.film.broadcast = self.reel.broadcast
+        self._simulation.outputs += self.race.begin()
 
     def _end_race(self, race: LiveRace) -> None:
         """Write the result, and give everybody a car in the paddock."""
-        self._last_view = race.draw(self._park, self.race_count)
+        self._last_view = self._draw(race)
         record = race.run.finish()
         self._return_to_paddock()
         try:
@@ -303,7 +303,7 @@ class RaceSimulation(Simulation):
     def recover(self) -> None:
         """Give up the race that is under way, after an error of our own making; its file has no result."""
         if self.race is None:
-            super().exit_scene()
+            self._simulation.leave_scene()
             return
         race, self._trouble = self.race, "the race could not go on, see the log; the next one will start."
         self.race_count -= 1  # it is held again
@@ -312,54 +312,54 @@ class RaceSimulation(Simulation):
 
     def _return_to_paddock(self) -> None:
         self.reel.finish()
-        self.viewing.film.broadcast = self._free_broadcast
-        self.race, self._simulator, self._paddock = None, self._paddock, None
+        self._simulation.viewing.film.broadcast = self._free_broadcast
+        self.race, self._simulation.simulator, self._paddock = None, self._paddock, None
         self._paddock_time = 0.0
-        self._outputs += self._desk.clear()
-        self._park.move({})
-        assert self._simulator is not None
-        self._look_around(self._simulator)
+        self._simulation.outputs += self._simulation.desk.clear()
+        self._simulation.park.move({})
+        assert self._simulation.simulator is not None
+        self._simulation.look_around(self._simulation.simulator)
         self._competitors.forget_absent()
-        for client in self._clients.values():
+        for client in self._simulation.clients.values():
             client.car = None
         for known in self._competitors:
             known.is_told = False
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
-    def beat(self) -> None:
-        """Let time move on, if it is due, and what must happen with it."""
-        now = self._read_clock()
-        self._competitors.admit(now)
-        self._seat_next()
-        super().beat()
+    def before_beat(self) -> None:
+        """Let those drive who have said who they are."""
+        self._competitors.admit(self._read_clock())
+        self.seat_next()
+
+    def after_beat(self) -> None:
+        """End a race that is over, begin one that is due, and tell clients who wait that the server is there."""
         if self.race is not None and self.race.run.is_over:
             self._end_race(self.race)
-        elif self.race is None and self._simulator is not None:
+        elif self.race is None and self._simulation.simulator is not None:
             self._begin_when_due()
-        self._outputs += self._reminders.list_pings(self._clients.values())
-        self._outputs += self._reminders.list_repeats(
+        clients = self._simulation.clients.values()
+        self._simulation.outputs += self._reminders.list_pings(clients)
+        self._simulation.outputs += self._reminders.list_repeats(
             client
-            for client in self._clients.values()
+            for client in clients
             if self.race is not None and (client.car is None or not self.race.is_on_track(client.car.row))
         )
 
-    def take_outputs(self) -> list[Output]:
-        """Return what has gathered for the clients, in order, and forget it."""
-        outputs = super().take_outputs()
-        self._reminders.note(outputs, self._clients)
-        return outputs
+    def note_outputs(self, outputs: Sequence[Output]) -> None:
+        """Take note of the last telemetry of each client."""
+        self._reminders.note(outputs, self._simulation.clients)
 
-    def _seat_next(self) -> None:
+    def seat_next(self) -> None:
         """Give the next one who waits for it a car, or other looks, once its plate is drawn.
 
         One at a time: others must not feel many who come.
         """
         for known in self._competitors.list_here():
-            client, simulator = known.client, self._simulator
+            client, simulator = known.client, self._simulation.simulator
             if client is None or simulator is None or not self._is_waiting(known):
                 continue
-            if self._plate_jobs.is_drawn(simulator, client.client_id, known.make_body()):
+            if self._simulation.plate_jobs.is_drawn(simulator, client.client_id, known.make_body()):
                 if client.car is None:
                     known.is_told = True
                     self._seat(client)
@@ -388,12 +388,13 @@ class RaceSimulation(Simulation):
             self._trouble = f"the race cannot be held: {error}"
             self._paddock_time = 0.0
 
-    def _pass_time(self, simulator: Simulator, step_count: int) -> None:
+    def pass_time(self, simulator: Simulator, step_count: int) -> None:
+        """Let a frame of the race pass, or of the paddock."""
         if self.race is None:
-            super()._pass_time(simulator, step_count)
+            self._simulation.pass_time(simulator, step_count)
             self._paddock_time += step_count * PHYSICS_STEP
             return
         outputs = list(self.race.pass_frame(step_count))
-        self._tell_events(simulator, self.race.run.events)
-        self.reel.note(simulator, self._park.map_rows(), self.race.draw(self._park, self.race_count))
-        self._outputs += self._desk.hold_back(outputs)
+        self._simulation.tell_events(simulator, self.race.run.events)
+        self.reel.note(simulator, self._simulation.park.map_rows(), self._draw(self.race))
+        self._simulation.outputs += self._simulation.desk.hold_back(outputs)
