@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from donkeysim.racing.rules import decision as decide
-from donkeysim.racing.rules.course import Course
+from donkeysim.racing.rules.course import RaceCourse
 from donkeysim.racing.rules.director import COUNTDOWN, OVER, RACE, Director
 from donkeysim.world.ledger import (
     EVENT_CHECKPOINT,
@@ -29,7 +29,7 @@ from donkeysim.world.ledger import (
 from donkeysim.world.state import HIT_CAR, HIT_NONE
 
 LENGTH, GATES, FRAME = 25.0, (0.0, 8.0, 16.0), 0.05
-COURSE = Course("script", LENGTH, GATES, ("terrain", "wall", "cone"))
+COURSE = RaceCourse("script", LENGTH, GATES, ("terrain", "wall", "cone"))
 WALL, CONE = 1, 2
 
 

@@ -29,11 +29,11 @@ from donkeysim.racing.export.story import StoryKeeper, price_incidents
 from donkeysim.racing.export.walk import RaceWalk, export_race
 from donkeysim.racing.export.words import fit_colour, format_time, show_name
 from donkeysim.racing.rules import act
-from donkeysim.racing.rules.course import Course
+from donkeysim.racing.rules.course import RaceCourse
 from donkeysim.racing.rules.director import RACE
 from donkeysim.racing.rules.incident import Incident
 from donkeysim.racing.rules.points import Outcome
-from donkeysim.racing.rules.rule_book import Penalty, Race, RuleBook, Start, Watch
+from donkeysim.racing.rules.rule_book import Penalty, Race, RuleBook, StartRules, Watch
 from donkeysim.racing.rules.run import Run
 from donkeysim.racing.run.race_file import RacePlan
 from donkeysim.racing.run.race_run import PilotRace
@@ -48,7 +48,7 @@ BOOK = RuleBook(
     "",
     "",
     Race(laps=1, limit=20.0),
-    start=Start(settle=0.5, countdown=0.5),
+    start=StartRules(settle=0.5, countdown=0.5),
     penalty=(Penalty(("obstacle",), seconds=2.0, out="disqualified", out_after=1),),
 )
 NAMES = ("Anna", "steady", '<b>"pest"</b>')
@@ -393,7 +393,7 @@ def test_what_an_incident_cost_is_what_it_changed():
         Penalty(("cut",), voids_lap=True),
         Penalty(("wrong_way",), laps=2),
     )
-    run_ = Run(Race(), penalties, Watch(), Course("somewhere", 10.0), {0: "a", 1: "b"}, [0, 1])
+    run_ = Run(Race(), penalties, Watch(), RaceCourse("somewhere", 10.0), {0: "a", 1: "b"}, [0, 1])
     kinds = [("obstacle", 0)] * 4 + [("cut", 1), ("cut", 1), ("wrong_way", 1), ("obstacle", 1)]
     run_.incidents = [Incident(number, 1.0, row, kind, 1) for number, (kind, row) in enumerate(kinds, start=1)]
     run_.undone = {2}

@@ -11,7 +11,7 @@ from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.racing.host.race_host import RaceHost
 from donkeysim.racing.host.race_offer import RaceOffer
 from donkeysim.racing.rules import act
-from donkeysim.racing.rules.rule_book import Penalty, Qualifying, Race, RuleBook, Start
+from donkeysim.racing.rules.rule_book import Penalty, Qualifying, Race, RuleBook, StartRules
 from donkeysim.racing.run.race_file import load_report
 from donkeysim.racing.run.racer import DriverRacer
 from donkeysim.racing.run.verify import verify_race
@@ -26,7 +26,7 @@ from donkeysim.world.tracks.catalogue import share_scene
 from standing import write_track
 from waiting import wait_until
 
-BOOK = RuleBook("Club", "", "", "", Race(laps=1), start=Start(settle=0.1, countdown=0.2), cars=4)
+BOOK = RuleBook("Club", "", "", "", Race(laps=1), start=StartRules(settle=0.1, countdown=0.2), cars=4)
 
 
 class Meeting:
@@ -212,7 +212,7 @@ def test_a_race_of_clients_and_a_driver_of_the_house_is_driven_told_and_verified
 
 
 def test_nobody_moves_before_green_where_cars_are_held(track, tmp_path):
-    book = dataclasses.replace(BOOK, start=Start(settle=1.0, countdown=1.0, holds=True))
+    book = dataclasses.replace(BOOK, start=StartRules(settle=1.0, countdown=1.0, holds=True))
     meeting = Meeting(track, tmp_path, book)
     meeting.join(1)
     meeting.races.start_race()
@@ -485,7 +485,7 @@ def test_a_moment_is_told_once_however_long_a_pause_after_it_lasts(meeting):
 
 def test_who_may_go_before_green_has_a_false_start_and_a_driver_of_the_house_waits(track, tmp_path):
     book = dataclasses.replace(
-        BOOK, start=Start(settle=0.1, countdown=2.0), penalty=(Penalty(("false_start",), seconds=5.0),)
+        BOOK, start=StartRules(settle=0.1, countdown=2.0), penalty=(Penalty(("false_start",), seconds=5.0),)
     )
     meeting = Meeting(track, tmp_path, book, house={"Hans": DriverRacer("steady")})
     meeting.join(1)
@@ -500,7 +500,7 @@ def test_who_may_go_before_green_has_a_false_start_and_a_driver_of_the_house_wai
 
 
 def test_who_leaves_the_grid_comes_back_to_its_place_on_the_grid(track, tmp_path):
-    book = dataclasses.replace(BOOK, start=Start(settle=4.0, countdown=4.0))
+    book = dataclasses.replace(BOOK, start=StartRules(settle=4.0, countdown=4.0))
     meeting = Meeting(track, tmp_path, book)
     meeting.join(1, 2)
     meeting.races.start_race()
@@ -539,7 +539,7 @@ def test_a_watcher_who_leaves_takes_nobodys_place_in_the_race_away(meeting):
 
 
 def test_qualifying_alone_hears_who_waits_and_a_restart_leaves_nobody_out(track, tmp_path):
-    book = dataclasses.replace(BOOK, qualifying=Qualifying(laps=1, alone=True), start=Start(grid="qualifying"))
+    book = dataclasses.replace(BOOK, qualifying=Qualifying(laps=1, alone=True), start=StartRules(grid="qualifying"))
     meeting = Meeting(track, tmp_path, book)
     meeting.join(1, 2, 3)
     meeting.races.start_race()

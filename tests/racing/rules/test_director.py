@@ -7,7 +7,7 @@ import pytest
 from donkeysim.core.errors import SpecError
 from donkeysim.racing.rules import act, decision
 from donkeysim.racing.rules.director import COOL_DOWN, OVER, QUALIFYING, RACE, Director
-from donkeysim.racing.rules.rule_book import Penalty, Qualifying, Race, RuleBook, Start, Watch
+from donkeysim.racing.rules.rule_book import Penalty, Qualifying, Race, RuleBook, StartRules, Watch
 from race_script import COURSE, Script, cut, leave_road, ram, stop, touch, vanish
 
 
@@ -24,7 +24,7 @@ def list_told(script, kind):
 
 
 def test_sessions_come_in_their_order():
-    book = make_book(practice=5.0, qualifying=Qualifying(limit=30.0), start=Start(grid="qualifying"))
+    book = make_book(practice=5.0, qualifying=Qualifying(limit=30.0), start=StartRules(grid="qualifying"))
     script = Script(book, [12.0, 11.0])
     script.run()
     assert list_sessions(script) == ["practice", "qualifying", "grid", "countdown", "race", "cool-down", "over"]
@@ -32,7 +32,7 @@ def test_sessions_come_in_their_order():
 
 
 def test_the_grid_follows_qualifying():
-    book = make_book(qualifying=Qualifying(limit=30.0), start=Start(grid="qualifying"))
+    book = make_book(qualifying=Qualifying(limit=30.0), start=StartRules(grid="qualifying"))
     result = Script(book, [12.0, 11.0, 40.0]).run()
     assert [placing.name for placing in result.qualifying] == ["car 1", "car 0", "car 2"]
     assert result.grid == (1, 0, 2)
@@ -40,7 +40,9 @@ def test_the_grid_follows_qualifying():
 
 
 def test_qualifying_alone_takes_the_others_off_the_track():
-    book = make_book(qualifying=Qualifying(limit=60.0, laps=3, by="total", alone=True), start=Start(grid="qualifying"))
+    book = make_book(
+        qualifying=Qualifying(limit=60.0, laps=3, by="total", alone=True), start=StartRules(grid="qualifying")
+    )
     script = Script(book, [12.0, 11.0])
     script.run_until(QUALIFYING)
     assert script.ledger.present.tolist() == [1, 0]
@@ -50,7 +52,7 @@ def test_qualifying_alone_takes_the_others_off_the_track():
 
 
 def test_a_drawn_grid_follows_from_the_seed():
-    book = make_book(start=Start(grid="drawn"))
+    book = make_book(start=StartRules(grid="drawn"))
     grids = [Script(book, [12.0] * 6, seed=seed).director.open()[1].rows for seed in (1, 1, 2)]
     assert grids[0] == grids[1] != grids[2]
     assert sorted(grids[0]) == list(range(6))
@@ -60,7 +62,7 @@ def test_cars_that_are_held_cannot_start_early():
     penalty = Penalty(("false_start",), seconds=5.0)
     penalties = []
     for holds in (False, True):
-        script = Script(make_book(penalties=[penalty], start=Start(holds=holds)), [12.0])
+        script = Script(make_book(penalties=[penalty], start=StartRules(holds=holds)), [12.0])
         script.jump(0)
         penalties.append(script.run().placings[0].penalty)
     assert penalties == [5.0, 0.0]
@@ -334,7 +336,9 @@ def test_ties(ties):
 
 
 def test_a_long_countdown_makes_nobody_stuck():
-    script = Script(make_book(start=Start(countdown=20.0), penalties=[Penalty(("stuck",), out="disqualified")]), [10.0])
+    script = Script(
+        make_book(start=StartRules(countdown=20.0), penalties=[Penalty(("stuck",), out="disqualified")]), [10.0]
+    )
     script.run_until(RACE)
     script.ledger.still_time[0] = 20.0
     script.carry_out(script.director.advance(script.ledger, []))

@@ -9,7 +9,7 @@ import pytest
 
 from donkeysim.core.errors import SpecError
 from donkeysim.racing.rules.incident import INCIDENTS
-from donkeysim.racing.rules.rule_book import Penalty, Qualifying, Race, RuleBook, Start, Watch
+from donkeysim.racing.rules.rule_book import Penalty, Qualifying, Race, RuleBook, StartRules, Watch
 from donkeysim.racing.rules.shelf import find_rule_book, list_rule_books, load_rule_book
 
 CLUB = """\
@@ -78,7 +78,7 @@ def test_unknown_books_name_the_nearest():
 def test_the_document_names_every_key_every_incident_and_every_book():
     text = (Path(__file__).parents[3] / "docs" / "race" / "rule_books.md").read_text(encoding="utf-8")
     tables = {"race", "start", "watch", "qualifying", "penalty"}
-    for kind in (RuleBook, Qualifying, Start, Race, Watch, Penalty):
+    for kind in (RuleBook, Qualifying, StartRules, Race, Watch, Penalty):
         keys = {field.name for field in dataclasses.fields(kind)} - (tables if kind is RuleBook else set())
         assert [key for key in sorted(keys) if f"`{key}`" not in text] == []
     for name, meaning in INCIDENTS.items():

@@ -2,12 +2,12 @@
 
 import pytest
 
-from donkeysim.racing.rules.course import Course
+from donkeysim.racing.rules.course import RaceCourse
 from donkeysim.racing.rules.rule_book import Race, RuleBook
 from donkeysim.racing.rules.stopwatch import Stopwatch
 from race_script import COURSE, LENGTH, Script, cut, miss_checkpoint, stop
 
-PLAIN = Course("plain", LENGTH, (0.0,))
+PLAIN = RaceCourse("plain", LENGTH, (0.0,))
 
 
 def time_race(lap_times, seconds, course=COURSE, plans=(), **race):

@@ -10,7 +10,7 @@ import pytest
 from donkeysim.core.errors import SpecError
 from donkeysim.racing.rules import act
 from donkeysim.racing.rules.director import RACE, Director
-from donkeysim.racing.rules.rule_book import Penalty, Race, RuleBook, Start, Watch
+from donkeysim.racing.rules.rule_book import Penalty, Race, RuleBook, StartRules, Watch
 from donkeysim.racing.run import race_file
 from donkeysim.racing.run.amend import amend_race
 from donkeysim.racing.run.race_file import RacePlan, load_report
@@ -23,7 +23,7 @@ from donkeysim.record.replay import Replay
 from donkeysim.world.telemetry import Telemetry
 
 TRACK = "harbour_town"
-BOOK = RuleBook("Club", "", "", "", Race(laps=1), start=Start(settle=0.5, countdown=1.0))
+BOOK = RuleBook("Club", "", "", "", Race(laps=1), start=StartRules(settle=0.5, countdown=1.0))
 
 
 def plan_race(names, book=BOOK, seed=0):

@@ -8,7 +8,7 @@ from donkeysim.cli.donkey import run
 from donkeysim.core.errors import DonkeySimError, SceneError
 from donkeysim.core.image import decode_picture
 from donkeysim.racing.rules import act
-from donkeysim.racing.rules.rule_book import Race, RuleBook, Start
+from donkeysim.racing.rules.rule_book import Race, RuleBook, StartRules
 from donkeysim.racing.run.race_file import RacePlan
 from donkeysim.racing.run.race_run import RaceRun
 from donkeysim.racing.run.racer import DriverRacer
@@ -20,7 +20,9 @@ from donkeysim.watch.watchable import CHOSEN
 from donkeysim.world.specs import SceneSpec, WorldSpec
 
 TRACK = "harbour_town"
-BOOK = RuleBook("Club", "", "", "", Race(laps=1, limit=4.0, order="distance"), start=Start(settle=0.5, countdown=1.0))
+BOOK = RuleBook(
+    "Club", "", "", "", Race(laps=1, limit=4.0, order="distance"), start=StartRules(settle=0.5, countdown=1.0)
+)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 
 from donkeysim.racing.rules import act
 from donkeysim.racing.rules.director import COOL_DOWN, OVER, QUALIFYING, RACE
-from donkeysim.racing.rules.rule_book import Penalty, Qualifying, Race, RuleBook, Start
+from donkeysim.racing.rules.rule_book import Penalty, Qualifying, Race, RuleBook, StartRules
 from donkeysim.racing.show.timing import CarLook, Timing
 from race_script import Script, leave_road, stop, vanish
 
@@ -84,7 +84,7 @@ def test_marks_lie_on_the_time_line_and_say_what_was_taken_back():
 
 
 def test_the_time_line_goes_on_where_clocks_are_set_back():
-    book = make_book(practice=5.0, qualifying=Qualifying(limit=30.0), start=Start(grid="qualifying"))
+    book = make_book(practice=5.0, qualifying=Qualifying(limit=30.0), start=StartRules(grid="qualifying"))
     script, moments = TimedScript(book, [12.0, 11.0]), []
     while script.director.session != OVER and len(moments) < 5000:
         script.step()
@@ -123,7 +123,7 @@ def test_time_that_is_held_does_not_pass():
 
 def test_qualifying_one_by_one_keeps_who_has_driven():
     book = make_book(
-        qualifying=Qualifying(limit=60.0, laps=1, by="best_lap", alone=True), start=Start(grid="qualifying")
+        qualifying=Qualifying(limit=60.0, laps=1, by="best_lap", alone=True), start=StartRules(grid="qualifying")
     )
     script = TimedScript(book, [12.0, 11.0, 10.0])
     script.run_until(QUALIFYING)

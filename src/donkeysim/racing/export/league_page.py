@@ -10,7 +10,7 @@ from donkeysim.core.chart import choose_ticks
 from donkeysim.racing.export.charts import Curve, Side, draw_chart
 from donkeysim.racing.export.report_page import fill_page, format_chips, format_table, format_who
 from donkeysim.racing.export.words import join_words, show_name
-from donkeysim.racing.rules.points import Outcome, Standing, count_points
+from donkeysim.racing.rules.points import LeagueLine, Outcome, count_points
 
 GOLDEN_HUE = 0.618
 """From one line of the table to the next; so neighbours never look alike."""
@@ -43,7 +43,7 @@ def format_league(title: str, outcomes: Sequence[Outcome]) -> str:
     return fill_page(title, content, paints, title)
 
 
-def _tabulate(table: Sequence[Standing], outcomes: Sequence[Outcome]) -> str:
+def _tabulate(table: Sequence[LeagueLine], outcomes: Sequence[Outcome]) -> str:
     rows = []
     for row, standing in enumerate(table):
         gained = "".join(f"<td>{'' if points is None else f'{points:g}'}</td>" for points in standing.by_outcome)
@@ -55,7 +55,7 @@ def _tabulate(table: Sequence[Standing], outcomes: Sequence[Outcome]) -> str:
     return format_table(heads, rows, ("name",))
 
 
-def _draw(table: Sequence[Standing]) -> str:
+def _draw(table: Sequence[LeagueLine]) -> str:
     curves = []
     for row, standing in enumerate(table):
         sums = accumulate((points or 0.0 for points in standing.by_outcome), initial=0.0)

@@ -34,7 +34,7 @@ PICTURE_QUALITY = 85
 _TRACK_COLOUR, _LINE_COLOUR, _GATE_COLOUR = fox.Color(0.6, 0.63, 0.62), fox.Color(1, 1, 1), fox.Color(0.4, 0.6, 0.95)
 
 
-class Standing(msgspec.Struct, frozen=True):
+class StandingMessage(msgspec.Struct, frozen=True):
     """How the race stands; topic /standing."""
 
     timestamp: fox.Time
@@ -149,7 +149,7 @@ class McapExport:
         director = walk.director
         placings = sorted(walk.standing.values(), key=lambda placing: (placing.place == 0, placing.place))
         told = (director.session, director.attempt, director.flags.get(-1, ""), walk.clock, placings)
-        self._add(walk, "/standing", "donkeysim.Standing", Standing(_read_time(walk), *told))
+        self._add(walk, "/standing", "donkeysim.Standing", StandingMessage(_read_time(walk), *told))
 
     def _add_journal(self, walk: RaceWalk) -> None:
         time, names = _read_time(walk), walk.director.entries
@@ -243,7 +243,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "foxglove.CompressedImage": fox.make_schema(fox.CompressedImage, "foxglove.CompressedImage"),
     "foxglove.Log": fox.make_schema(fox.Log, "foxglove.Log"),
     "donkeysim.Telemetry": _make_telemetry_schema(),
-    "donkeysim.Standing": fox.make_schema(Standing, "donkeysim.Standing"),
+    "donkeysim.Standing": fox.make_schema(StandingMessage, "donkeysim.Standing"),
     "donkeysim.Incident": fox.make_schema(ToldIncident, "donkeysim.Incident"),
 }
 """By name."""

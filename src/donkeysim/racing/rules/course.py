@@ -12,7 +12,7 @@ PAST_GATE = 0.1
 
 
 @dataclass(frozen=True)
-class Course:
+class RaceCourse:
     """A closed track.
 
     Attributes:
@@ -32,7 +32,7 @@ class Course:
         return (other - place + 0.5 * self.length) % self.length - 0.5 * self.length
 
 
-def survey_course(scene: Scene) -> Course:
+def survey_course(scene: Scene) -> RaceCourse:
     """Return what a race director must know of a scene.
 
     Raises:
@@ -45,4 +45,4 @@ def survey_course(scene: Scene) -> Course:
     frame = scene.path.frame
     middles = [line.mean(axis=0) for line in (scene.start.line[0], *scene.start.checkpoint)]
     gates = tuple(float(frame.locate(x, y).along) for x, y in middles)
-    return Course(scene.name, float(frame.length), gates, scene.labels)
+    return RaceCourse(scene.name, float(frame.length), gates, scene.labels)

@@ -18,7 +18,7 @@ from donkeysim.core.errors import SpecError
 from donkeysim.racing.rules import act as acts
 from donkeysim.racing.rules import decision as decide
 from donkeysim.racing.rules.classification import FINISHED, Placing, is_tied
-from donkeysim.racing.rules.course import Course
+from donkeysim.racing.rules.course import RaceCourse
 from donkeysim.racing.rules.describe import describe_decision, describe_incident
 from donkeysim.racing.rules.incident import ENGINEER, Incident
 from donkeysim.racing.rules.judge import Judge
@@ -89,7 +89,7 @@ class Director:
         result: None until the race is over; an undo changes it even then.
     """
 
-    def __init__(self, book: RuleBook, course: Course, entries: Mapping[int, str], seed: int = 0) -> None:
+    def __init__(self, book: RuleBook, course: RaceCourse, entries: Mapping[int, str], seed: int = 0) -> None:
         """Take the entries.
 
         Args:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from donkeysim.racing.rules import decision as decide
-from donkeysim.racing.rules.course import PAST_GATE, Course
+from donkeysim.racing.rules.course import PAST_GATE, RaceCourse
 from donkeysim.racing.rules.incident import Incident
 from donkeysim.racing.rules.rule_book import RuleBook
 from donkeysim.racing.rules.run import Run
@@ -25,7 +25,7 @@ LOST = 1.0
 class Judge:
     """Judges the frames of a run."""
 
-    def __init__(self, book: RuleBook, course: Course, say: Callable[[decide.Decision], None]) -> None:
+    def __init__(self, book: RuleBook, course: RaceCourse, say: Callable[[decide.Decision], None]) -> None:
         """Keep the rules.
 
         Args:
@@ -198,7 +198,7 @@ class Judge:
 
 
 def find_space(
-    course: Course, ledger: Ledger, row: int, along: float, moved: Mapping[int, float] = MappingProxyType({})
+    course: RaceCourse, ledger: Ledger, row: int, along: float, moved: Mapping[int, float] = MappingProxyType({})
 ) -> float:
     """Return the nearest place of the path at or behind one where no other car is [m].
 

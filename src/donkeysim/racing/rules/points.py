@@ -18,7 +18,7 @@ class Outcome(NamedTuple):
     """What the places are worth, from the first on."""
 
 
-class Standing(NamedTuple):
+class LeagueLine(NamedTuple):
     """A line of a points table."""
 
     place: int
@@ -30,7 +30,7 @@ class Standing(NamedTuple):
     """Points in each outcome; None: not there."""
 
 
-def count_points(outcomes: Sequence[Outcome]) -> list[Standing]:
+def count_points(outcomes: Sequence[Outcome]) -> list[LeagueLine]:
     """Return the points table; of equal points, more wins are better, then more second places, and so on."""
     names = list(dict.fromkeys(name for outcome in outcomes for name, _ in outcome.places))
     rows = {name: tuple(_find_points(outcome, name) for outcome in outcomes) for name in names}
@@ -44,13 +44,13 @@ def count_points(outcomes: Sequence[Outcome]) -> list[Standing]:
         return (-total, *(-places[name][place] for place in range(1, last + 1)))
 
     ordered = sorted(names, key=lambda name: (make_key(name), name))
-    table: list[Standing] = []
+    table: list[LeagueLine] = []
     for position, name in enumerate(ordered, start=1):
         is_level = bool(table) and make_key(name) == make_key(table[-1].name)
         total = sum(points or 0.0 for points in rows[name])
         starts = sum(points is not None for points in rows[name])
         place = table[-1].place if is_level else position
-        table.append(Standing(place, name, total, starts, places[name][1], rows[name]))
+        table.append(LeagueLine(place, name, total, starts, places[name][1], rows[name]))
     return table
 
 

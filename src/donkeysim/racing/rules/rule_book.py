@@ -36,7 +36,7 @@ class Qualifying:
 
 
 @dataclass(frozen=True)
-class Start:
+class StartRules:
     """How a race begins.
 
     Attributes:
@@ -192,7 +192,7 @@ class RuleBook:
     practice: float = 0.0
     bracket: Literal["double_elimination", "ladder", "heats"] = "double_elimination"
     points: tuple[float, ...] = (10.0, 8.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0)
-    start: Start = field(default_factory=Start)
+    start: StartRules = field(default_factory=StartRules)
     watch: Watch = field(default_factory=Watch)
     qualifying: Qualifying | None = None
     penalty: tuple[Penalty, ...] = ()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from donkeysim.core.errors import SpecError
 from donkeysim.racing.rules.classification import Placing, classify
-from donkeysim.racing.rules.course import Course
+from donkeysim.racing.rules.course import RaceCourse
 from donkeysim.racing.rules.incident import Incident
 from donkeysim.racing.rules.rule_book import Penalty, Race, Watch
 from donkeysim.racing.rules.scoring import CarLog, Lap, Score, Tally, count_costs, score_laps
@@ -41,7 +41,7 @@ class Run:
         race: Race,
         penalties: tuple[Penalty, ...],
         watch: Watch,
-        course: Course,
+        course: RaceCourse,
         names: Mapping[int, str],
         order: Sequence[int],
     ) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from donkeysim.core.types import FloatArray
 from donkeysim.racing.rules.contact import judge_contact
-from donkeysim.racing.rules.course import Course
+from donkeysim.racing.rules.course import RaceCourse
 from donkeysim.racing.rules.rule_book import Watch
 from donkeysim.world.ledger import (
     EVENT_HIT,
@@ -66,7 +66,7 @@ class _Track:
 class Spotter:
     """Watches cars, frame by frame."""
 
-    def __init__(self, watch: Watch, course: Course) -> None:
+    def __init__(self, watch: Watch, course: RaceCourse) -> None:
         self._watch, self._course = watch, course
         self._tracks: dict[int, _Track] = {}
         self._velocity: FloatArray | None = None

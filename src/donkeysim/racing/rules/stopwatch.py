@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from donkeysim.racing.rules.classification import RACING, Placing
-from donkeysim.racing.rules.course import Course
+from donkeysim.racing.rules.course import RaceCourse
 from donkeysim.racing.rules.run import Run
 from donkeysim.racing.rules.scoring import CarLog
 from donkeysim.world.ledger import EVENT_CHECKPOINT, EVENT_CROSSING, Event, Ledger
@@ -92,7 +92,7 @@ class Stopwatch:
         chart: Place of each row, by line: on the grid, then whenever the leader has finished a lap.
     """
 
-    def __init__(self, run: Run, course: Course) -> None:
+    def __init__(self, run: Run, course: RaceCourse) -> None:
         """Begin with a run whose cars stand on the grid."""
         self.cars: dict[int, CarTimes] = {}
         self.chart: dict[int, list[int]] = {row: [place] for place, row in enumerate(run.logs, 1)}

@@ -16,7 +16,7 @@ from donkeysim.drivers.action import Action
 from donkeysim.envs.waiting import compile_aloud
 from donkeysim.racing.rules import decision as decide
 from donkeysim.racing.rules.act import Act
-from donkeysim.racing.rules.course import Course, survey_course
+from donkeysim.racing.rules.course import RaceCourse, survey_course
 from donkeysim.racing.rules.director import DRIVING, OVER, Director, Line, Result
 from donkeysim.racing.rules.rule_book import RuleBook
 from donkeysim.racing.run.race_file import Acted, Ended, RacePlan, pack_note
@@ -72,7 +72,7 @@ def specify_world(plan: RacePlan) -> WorldSpec:
     return experiment.specify_world(*((count, 1) if plan.book.race.alone else (1, count)))
 
 
-def make_director(plan: RacePlan, course: Course) -> Director:
+def make_director(plan: RacePlan, course: RaceCourse) -> Director:
     """Return the director of a race; car i is row i, in one world or in many."""
     return Director(plan.book, course, dict(enumerate(plan.names)), plan.seed)
 
