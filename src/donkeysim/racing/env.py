@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import colorsys
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -24,9 +23,10 @@ from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import REWARDS, Task, reward_progress
 from donkeysim.envs.track_settings import TrackSettings, check_count, read_settings
 from donkeysim.envs.vector_env import choose_threads
+from donkeysim.racing.rules.course import survey_course
 from donkeysim.racing.rules.standings import Standing, Standings
+from donkeysim.racing.run.race_run import dress_cars
 from donkeysim.sim.viewpoint import draw_car
-from donkeysim.world.specs import BodySpec
 
 try:
     from pettingzoo import ParallelEnv
@@ -126,7 +126,7 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
         count = len(self.possible_agents)
         self.fleet = chosen.make_fleet(1, cars_per_world=count, worker_count=choose_threads(threads, count))
         self._check_track(count)
-        self.fleet.open(None, bodies=_dress_cars(self.possible_agents))
+        self.fleet.open(None, bodies=dress_cars(self.possible_agents))
         self._observer, self._actions = chosen.make_observer(self.fleet), chosen.make_actions()
         self._action_spaces = {name: self._actions.make_space() for name in self.possible_agents}
         self._is_seeded = False
@@ -192,7 +192,7 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
         length = float(step.path_length[0])
         x, y = self.fleet.simulator.scene.start.line[0].mean(axis=0)
         behind = (self.fleet.simulator.scene.path.frame.locate(x, y).along - step.along) % length
-        self._standings = Standings(self._lap_count, behind)
+        self._standings = Standings(self._lap_count, survey_course(self.fleet.simulator.scene), behind)
         self._standing = self._standings.note(step.driven)
         seen = self._observer.observe(step, range(len(self.possible_agents)))
         return self._hand_out(seen), self._make_infos(step)
@@ -294,7 +294,7 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
                 "place": int(standing.place[car]),
                 "way": float(standing.way[car]),
                 "laps": int(standing.laps[car]),
-                "lap_times": tuple(self._standings.lap_times[car]),
+                "lap_times": self._standings.list_lap_times(car),
                 "finished": bool(standing.finished[car]),
                 "time": float(step.time[car]),
                 **({"randomization": drawn} if (drawn := self.fleet.simulator.get_randomization(car)) else {}),
@@ -310,15 +310,6 @@ def _name_cars(cars: int | Sequence[str]) -> list[str]:
     if not names or "" in names or "none" in names or len(set(names)) < len(names):
         raise SpecError(f"cars is {names}; names must differ, and none may be empty or 'none'.")
     return names
-
-
-def _dress_cars(names: Sequence[str]) -> list[BodySpec]:
-    """Return bodies with a name plate each, in colours as far apart as they can be."""
-    colours = [colorsys.hsv_to_rgb(slot / len(names), 0.85, 0.9) for slot in range(len(names))]
-    return [
-        BodySpec(name=name, colour=(round(255 * red), round(255 * green), round(255 * blue)))
-        for name, (red, green, blue) in zip(names, colours, strict=True)
-    ]
 
 
 def _check_choice(what: str, given: str, allowed: Sequence[str]) -> None:

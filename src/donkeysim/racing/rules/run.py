@@ -87,10 +87,14 @@ class Run:
             log = self.logs[row]
             log.way += float(ledger.gain[row])
             log.was_moving |= abs(log.way) > MOVED
+        self.note_events(events)
+
+    def note_events(self, events: Iterable[Event]) -> None:
+        """Note which gates cars have passed, and their laps."""
         for event in events:
-            log_ = self.logs.get(event.car)
-            if log_ is not None and not log_.is_off:
-                self._note_event(log_, event)
+            log = self.logs.get(event.car)
+            if log is not None and not log.is_off:
+                self._note_event(log, event)
 
     def _note_event(self, log: CarLog, event: Event) -> None:
         time = event.time - self.green

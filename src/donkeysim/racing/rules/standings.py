@@ -9,7 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.types import BoolArray, FloatArray, IntArray
-from donkeysim.world.ledger import EVENT_LAP, Event
+from donkeysim.racing.rules.course import RaceCourse
+from donkeysim.racing.rules.rule_book import Race, Watch
+from donkeysim.racing.rules.run import Run
+from donkeysim.world.ledger import Event
 
 
 class Standing(NamedTuple):
@@ -32,24 +35,24 @@ class Standing(NamedTuple):
 
 
 class Standings:
-    """Keeps the score of one race, by the laps that the ledger counts.
+    """Keeps the places of one race, step by step; laps and times are those of a `Run` without penalties."""
 
-    Attributes:
-        lap_times: Of each car, oldest first [s].
-    """
-
-    def __init__(self, lap_count: int, grid: FloatArray) -> None:
+    def __init__(self, lap_count: int, course: RaceCourse, grid: FloatArray) -> None:
         """Begin with all cars on the grid.
 
         Args:
             lap_count: Laps of the race.
+            course: Where it is.
             grid: How far each car stands behind the start line along the path [m].
         """
-        self._lap_count, self._grid = lap_count, grid
-        self._finish_time: FloatArray = np.full(len(grid), math.inf)
-        self._lap_time: FloatArray = np.zeros(len(grid))
-        self._place = _rank(self._finish_time, -grid)
-        self.lap_times: tuple[list[float], ...] = tuple([] for _ in grid)
+        rows = range(len(grid))
+        self._run = Run(Race(laps=lap_count), (), Watch(), course, {row: str(row) for row in rows}, rows)
+        self._run.green, self._grid = 0.0, grid
+        self._place = _rank(np.full(len(grid), math.inf), -grid)
+
+    def list_lap_times(self, row: int) -> tuple[float, ...]:
+        """Return the times of a car's laps, oldest first [s]."""
+        return tuple(lap.time for lap in self._run.score(row).laps)
 
     def note(self, driven: FloatArray, events: Iterable[Event] = ()) -> Standing:
         """Return how the race stands.
@@ -58,23 +61,19 @@ class Standings:
             driven: What each car has made of way since the start [m].
             events: What has happened since the last call, on the clock of the race.
         """
-        for event in events:
-            times = self.lap_times[event.car]
-            if event.kind == EVENT_LAP and len(times) < self._lap_count:
-                times.append(event.value)
-                self._lap_time[event.car] = event.value
-                if len(times) == self._lap_count:
-                    self._finish_time[event.car] = event.time
+        self._run.note_events(events)
+        scores = [self._run.score(row) for row in self._run.logs]
+        finish_time = np.array([score.finish for score in scores])
         way = driven - self._grid
-        before, self._place = self._place, _rank(self._finish_time, way)
+        before, self._place = self._place, _rank(finish_time, way)
         return Standing(
             place=self._place,
             gained=before - self._place,
             way=way,
-            laps=np.array([len(times) for times in self.lap_times], np.int32),
-            lap_time=self._lap_time.copy(),
-            finished=np.isfinite(self._finish_time),
-            finish_time=self._finish_time.copy(),
+            laps=np.array([len(score.laps) for score in scores], np.int32),
+            lap_time=np.array([score.laps[-1].time if score.laps else 0.0 for score in scores]),
+            finished=np.isfinite(finish_time),
+            finish_time=finish_time,
         )
 
 
