@@ -126,9 +126,9 @@ def test_whatever_happens_each_race_is_counted_again(seed, tmp_path):
     book = shorten(load_rule_book(books[seed % len(books)]))
     if seed % 3 == 1:
         book = dataclasses.replace(book, practice=3.0)
-    house = {"Hans": DriverRacer("steady")} if seed % 2 else {}
+    local_racers = {"Hans": DriverRacer("steady")} if seed % 2 else {}
     track = write_track(tmp_path, "lines = [1.5]\n", "oval")
-    meeting = Meeting(track, tmp_path, book, max_cars=4 + seed % 4, house=house, pause=2.0)
+    meeting = Meeting(track, tmp_path, book, max_cars=4 + seed % 4, local_racers=local_racers, pause=2.0)
     wild = Wild(meeting, seed)
     for _ in range(EVENTS):
         wild.do_something()

@@ -73,11 +73,11 @@ def make_offer(arguments: argparse.Namespace) -> RaceOffer:
     from donkeysim.racing.run.race_file import Report
 
     _check_numbers(arguments)
-    house = make_racers(arguments) if arguments.pilot else {}
-    plan = make_plan(arguments, tuple(house))
-    if arguments.cars + len(house) > plan.book.cars or len(house) >= plan.book.cars:
+    local_racers = make_racers(arguments) if arguments.pilot else {}
+    plan = make_plan(arguments, tuple(local_racers))
+    if arguments.cars + len(local_racers) > plan.book.cars or len(local_racers) >= plan.book.cars:
         raise SpecError(
-            f"{format_count(arguments.cars + len(house), 'car')} cannot race by these rules, which let "
+            f"{format_count(arguments.cars + len(local_racers), 'car')} cannot race by these rules, which let "
             f"{plan.book.cars} on the track; change --cars, --pilot or --rules."
         )
     folder = Path(arguments.out).expanduser()
@@ -91,7 +91,7 @@ def make_offer(arguments: argparse.Namespace) -> RaceOffer:
         rules=plan.rules,
         book=plan.book,
         folder=folder,
-        house=house,
+        local_racers=local_racers,
         cars=arguments.cars,
         wait=arguments.wait,
         races=arguments.races,

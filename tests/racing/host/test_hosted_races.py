@@ -175,7 +175,7 @@ def test_the_scene_belongs_to_the_race_engineer(meeting):
 
 
 def test_a_race_of_clients_and_a_driver_of_the_house_is_driven_told_and_verified(track, tmp_path):
-    meeting = Meeting(track, tmp_path, house={"Hans": DriverRacer("steady")}, cars=2, races=1)
+    meeting = Meeting(track, tmp_path, local_racers={"Hans": DriverRacer("steady")}, cars=2, races=1)
     meeting.join(1, 2)
     meeting.received.clear()
     meeting.beat(2)
@@ -487,7 +487,7 @@ def test_who_may_go_before_green_has_a_false_start_and_a_driver_of_the_house_wai
     book = dataclasses.replace(
         BOOK, start=StartRules(settle=0.1, countdown=2.0), penalty=(Penalty(("false_start",), seconds=5.0),)
     )
-    meeting = Meeting(track, tmp_path, book, house={"Hans": DriverRacer("steady")})
+    meeting = Meeting(track, tmp_path, book, local_racers={"Hans": DriverRacer("steady")})
     meeting.join(1)
     meeting.races.start_race()
     meeting.beat(5, (1,))
@@ -583,7 +583,7 @@ def test_a_grid_that_is_too_short_is_told_at_once_and_more_comers_than_places_wa
     path.write_text(path.read_text().replace("slots = 56", "slots = 3"))
     with pytest.raises(SpecError, match="4 cars cannot start on short: there is room for 3; take fewer"):
         Meeting(short, tmp_path, cars=4)
-    meeting = Meeting(short, tmp_path, house={"Hans": DriverRacer("steady")})
+    meeting = Meeting(short, tmp_path, local_racers={"Hans": DriverRacer("steady")})
     meeting.join(1, 2, 3)
     meeting.races.start_race()
     assert list(meeting.races.race.run.director.entries.values()) == ["driver 1", "driver 2", "Hans"]

@@ -1,4 +1,4 @@
-"""A race of clients and house drivers that is under way: cars come and go, their clients hear what happens."""
+"""A race of clients and local racers that is under way: cars come and go, their clients hear what happens."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LiveRace:
 
     Attributes:
         run: The race; car i of its plan is row i.
-        entries: Competitors by row; house drivers are in no row of it.
+        entries: Competitors by row; local racers are in no row of it.
     """
 
     def __init__(self, run: RaceRun, entries: Mapping[int, Competitor]) -> None:

@@ -37,7 +37,7 @@ def find_obstacle(offer: RaceOffer, race_count: int, passed: float, here: int, t
         return trouble or f"the next race starts in {math.ceil(pause - passed)} s at the earliest."
     if 0 < offer.cars <= here:
         return ""
-    if offer.wait > 0.0 and (here or offer.house):
+    if offer.wait > 0.0 and (here or offer.local_racers):
         return "" if passed >= offer.wait else f"the race starts in {math.ceil(offer.wait - passed)} s."
     if offer.cars:
         return f"the race starts with {offer.cars} cars; {here} of them are here."

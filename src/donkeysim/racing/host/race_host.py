@@ -37,7 +37,7 @@ _OFFICIALS = (messages.LoadScene, messages.ExitScene, messages.RegenerateRoad, m
 _REFUSALS = {
     "exit": "end the program to leave the track.",
     "road": "the road stays as it is.",
-    "pace car": "start the program with --pilot for drivers of the house.",
+    "pace car": "start the program with --pilot for drivers that run here.",
 }
 _TOO_LATE = "the race has begun; you get a car when it is over, and race in the next one."
 _OFFICIAL = "races are held here; only the race engineer may do this."
@@ -71,7 +71,7 @@ class RaceHost:
         self._free_broadcast = self._simulation.viewing.film.broadcast
         self._trouble = ""
         self._offer = offer
-        self._competitors = Competitors(offer.house)
+        self._competitors = Competitors(offer.local_racers)
         self._paddock: Simulator | None = None
         self._last_view: RaceView | None = None
         self._paddock_time = 0.0
@@ -91,15 +91,15 @@ class RaceHost:
         course, room = survey_course(simulator.scene), self._count_room(simulator)
         if room < max(1, self._offer.cars):
             raise SpecError(
-                f"{format_count(len(self._offer.house) + max(1, self._offer.cars), 'car')} cannot start on "
-                f"{course.name}: there is room for {len(self._offer.house) + room}; take fewer."
+                f"{format_count(len(self._offer.local_racers) + max(1, self._offer.cars), 'car')} cannot start on "
+                f"{course.name}: there is room for {len(self._offer.local_racers) + room}; take fewer."
             )
         for client in self._simulation.clients.values():
             self._seat(client)
 
     def _count_room(self, simulator: Simulator) -> int:
         """Return how many clients' cars can race."""
-        return count_places(self._offer.book, simulator.scene) - len(self._offer.house)
+        return count_places(self._offer.book, simulator.scene) - len(self._offer.local_racers)
 
     # -- coming and going ---------------------------------------------------------------------------------------------
 
@@ -236,7 +236,7 @@ class RaceHost:
         if self.race is not None:
             raise SpecError("a race is under way; let it end, or restart it.")
         entries = self._choose_entries(self._simulation.simulator)
-        if not entries and not self._offer.house:
+        if not entries and not self._offer.local_racers:
             raise SpecError("nobody is here to race; wait until a client has a car.")
         run = self._make_run(entries)
         self._trouble = ""
@@ -252,12 +252,12 @@ class RaceHost:
         return sorted(here[: self._count_room(simulator)], key=lambda known: known.number)
 
     def _make_run(self, entries: list[Competitor]) -> RaceRun:
-        offer, house = self._offer, list(self._offer.house)
-        names = (*(known.name for known in entries), *house)
+        offer, local_racers = self._offer, list(self._offer.local_racers)
+        names = (*(known.name for known in entries), *local_racers)
         seed = shift_seed(offer.seed, self.race_count)
         plan = RacePlan(offer.track, offer.rules, offer.book, names, seed, offer.car)
-        racers = [*(known.racer for known in entries), *offer.house.values()]
-        bodies = [*(known.make_body() for known in entries), *dress_cars(house)]
+        racers = [*(known.racer for known in entries), *offer.local_racers.values()]
+        bodies = [*(known.make_body() for known in entries), *dress_cars(local_racers)]
         file = offer.folder / "race.dlog"
         return RaceRun(plan, racers, file, self._simulation.options.worker_count, bodies, range(len(entries)))
 
@@ -277,7 +277,7 @@ class RaceHost:
                 client.car = None
                 self._simulation.refuse(client, "the race has begun without you; you get a car when it is over.")
         self._simulation.park.move(rows)
-        for row in range(len(entries), len(entries) + len(self._offer.house)):
+        for row in range(len(entries), len(entries) + len(self._offer.local_racers)):
             self._simulation.park.enter(run.simulator, row, None)
         self._simulation.look_around(run.simulator)
         self.race_count += 1

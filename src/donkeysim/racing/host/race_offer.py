@@ -20,7 +20,7 @@ class RaceOffer:
         rules: Name of the rule book, or its path.
         book: What it says.
         folder: Where race files and results go.
-        house: Who races beside the clients, by name.
+        local_racers: Who races beside the clients, by name.
         cars: So many clients' cars begin a race by themselves; 0: their number does not.
         wait: So long after the paddock opens a race begins with whoever is there, simulated; 0: not by time [s].
         races: After so many the server ends; 0: it goes on.
@@ -35,7 +35,7 @@ class RaceOffer:
     rules: str
     book: RuleBook
     folder: Path
-    house: Mapping[str, Racer] = field(default_factory=dict)
+    local_racers: Mapping[str, Racer] = field(default_factory=dict)
     cars: int = 0
     wait: float = 0.0
     races: int = 0
