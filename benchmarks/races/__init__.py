@@ -16,7 +16,7 @@ from donkeysim.racing.export.parquet_file import ParquetExport
 from donkeysim.racing.export.report_page import ReportExport
 from donkeysim.racing.export.walk import Export, export_race
 from donkeysim.racing.rules.points import count_points
-from donkeysim.racing.rules.shelf import load_rule_book
+from donkeysim.racing.rules.registry import load_rule_book
 from donkeysim.racing.run.league import read_league
 from donkeysim.racing.run.race_file import RacePlan
 from donkeysim.racing.run.race_run import PilotRace

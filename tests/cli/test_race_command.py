@@ -3,7 +3,7 @@
 import pytest
 
 from donkeysim.cli.donkey import run
-from donkeysim.racing.rules.shelf import list_rule_books
+from donkeysim.racing.rules.registry import list_rule_books
 
 
 def test_rule_books_are_listed(capsys):

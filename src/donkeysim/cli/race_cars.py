@@ -46,7 +46,7 @@ def make_plan(arguments: argparse.Namespace, names: tuple[str, ...]) -> RacePlan
     Raises:
         SpecError: There is no such rule book, or a number is not possible.
     """
-    from donkeysim.racing.rules.shelf import load_rule_book
+    from donkeysim.racing.rules.registry import load_rule_book
     from donkeysim.racing.run.race_file import SEED_COUNT, RacePlan
 
     if not 0 <= arguments.seed < SEED_COUNT:

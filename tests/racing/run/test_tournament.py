@@ -8,7 +8,7 @@ from donkeysim.core.errors import SpecError
 from donkeysim.racing.rules.classification import Placing
 from donkeysim.racing.rules.director import Result
 from donkeysim.racing.rules.points import count_points
-from donkeysim.racing.rules.shelf import load_rule_book
+from donkeysim.racing.rules.registry import load_rule_book
 from donkeysim.racing.run import tournament as rounds
 from donkeysim.racing.run.league import read_league
 from donkeysim.racing.run.race_file import RacePlan

@@ -102,7 +102,7 @@ def race(arguments: argparse.Namespace) -> int:
 def show_rules(arguments: argparse.Namespace) -> int:
     """List the rule books, or explain one."""
     from donkeysim.racing.rules.describe import describe_rules
-    from donkeysim.racing.rules.shelf import find_rule_book, list_rule_books, load_rule_book
+    from donkeysim.racing.rules.registry import find_rule_book, list_rule_books, load_rule_book
 
     if arguments.book is not None:
         book = load_rule_book(arguments.book)

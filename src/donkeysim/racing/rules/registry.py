@@ -8,12 +8,12 @@ from donkeysim.core.config import read_dataclass, read_toml
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.racing.rules.rule_book import RuleBook
 
-_SHELF = Path(__file__).parent / "books"
+_BOOKS = Path(__file__).parent / "books"
 
 
 def list_rule_books() -> list[str]:
     """Return the names of the rule books in the package."""
-    return sorted(path.stem for path in _SHELF.glob("*.toml"))
+    return sorted(path.stem for path in _BOOKS.glob("*.toml"))
 
 
 def find_rule_book(name: str) -> Path:
@@ -32,7 +32,7 @@ def find_rule_book(name: str) -> Path:
         return path
     if name not in list_rule_books():
         raise SpecError(describe_unknown("rule book", name, list_rule_books()) + " A club's own is a path to a .toml.")
-    return _SHELF / f"{name}.toml"
+    return _BOOKS / f"{name}.toml"
 
 
 def load_rule_book(name: str) -> RuleBook:
