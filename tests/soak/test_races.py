@@ -48,7 +48,7 @@ class Hostile:
     def __init__(self, is_backwards):
         self.is_backwards = is_backwards
 
-    def begin(self, simulator, row, seed):
+    def reset(self, simulator, row, seed):
         self.frames = 0
         self.driver = PathFollower(simulator.get_scene(row), simulator.car_spec, "steady")
 

@@ -59,7 +59,7 @@ CHOSEN = (1, 40, 160)
 class Pest:
     camera = None
 
-    def begin(self, simulator, row, seed):
+    def reset(self, simulator, row, seed):
         self.frames = 0
 
     def decide(self, simulator, row):

@@ -35,7 +35,7 @@ class Pest:
 
     camera = None
 
-    def begin(self, simulator, row, seed):
+    def reset(self, simulator, row, seed):
         self.frames = 0
 
     def decide(self, simulator, row):
@@ -253,7 +253,7 @@ class Still:
     def __init__(self, throttle=0.0):
         self.throttle = throttle
 
-    def begin(self, simulator, row, seed):
+    def reset(self, simulator, row, seed):
         pass
 
     def decide(self, simulator, row):

@@ -41,7 +41,7 @@ class ClientRacer:
     def __init__(self) -> None:
         self._action = Action(0.0, 0.0, 0.0)
 
-    def begin(self, simulator: Simulator, row: int, seed: int) -> None:
+    def reset(self, simulator: Simulator, row: int, seed: int) -> None:
         """Go on as asked: whoever drives does not know yet that another run begins."""
         del simulator, row, seed
 

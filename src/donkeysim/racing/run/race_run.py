@@ -283,7 +283,7 @@ class RaceRun:
         simulator.apply(commands.SetSpawn(chosen, *poses))
         simulator.apply(commands.Reset(chosen))
         for row in chosen:
-            self._racers[row].begin(simulator, row, self._plan.seed * 1000 + self._runs)
+            self._racers[row].reset(simulator, row, self._plan.seed * 1000 + self._runs)
 
     def _shift(self, pose: np.ndarray, rows: Sequence[int]) -> np.ndarray:
         """Return poses with the small errors of a line-up by hand, shape [car_count, 7]."""

@@ -27,7 +27,7 @@ class Racer(Protocol):
     def camera(self) -> CameraSpec | None:
         """What it sees with; None: it needs no pictures."""
 
-    def begin(self, simulator: Simulator, row: int, seed: int) -> None:
+    def reset(self, simulator: Simulator, row: int, seed: int) -> None:
         """Get ready for a run of its car; what happened before is forgotten."""
 
     def decide(self, simulator: Simulator, row: int) -> Action:
@@ -55,7 +55,7 @@ class PilotRacer:
         self._pilot, self._change, self._throttle_factor = pilot, change, throttle_factor
         self.camera: CameraSpec | None = CameraSpec(width=image_shape[1], height=image_shape[0])
 
-    def begin(self, simulator: Simulator, row: int, seed: int) -> None:
+    def reset(self, simulator: Simulator, row: int, seed: int) -> None:
         """Forget earlier pictures."""
         del simulator, row, seed  # a pilot is no other on another track
         self._pilot.reset()
@@ -84,7 +84,7 @@ class DriverRacer:
         self._name = name
         self._follower: PathFollower | None = None
 
-    def begin(self, simulator: Simulator, row: int, seed: int) -> None:
+    def reset(self, simulator: Simulator, row: int, seed: int) -> None:
         """Plan the line; a human driver begins anew, the same for the same seed."""
         scene = simulator.get_scene(row)
         if self._name == "human":
