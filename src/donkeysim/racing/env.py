@@ -25,7 +25,7 @@ from donkeysim.envs.track_settings import TrackSettings, check_count, read_setti
 from donkeysim.envs.vector_env import choose_threads
 from donkeysim.racing.rules.course import survey_course
 from donkeysim.racing.rules.standings import Standing, Standings
-from donkeysim.racing.run.race_run import dress_cars
+from donkeysim.racing.run.race_run import make_bodies
 from donkeysim.sim.viewpoint import draw_car
 
 try:
@@ -126,7 +126,7 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
         count = len(self.possible_agents)
         self.fleet = chosen.make_fleet(1, cars_per_world=count, worker_count=choose_threads(threads, count))
         self._check_track(count)
-        self.fleet.open(None, bodies=dress_cars(self.possible_agents))
+        self.fleet.open(None, bodies=make_bodies(self.possible_agents))
         self._observer, self._actions = chosen.make_observer(self.fleet), chosen.make_actions()
         self._action_spaces = {name: self._actions.make_space() for name in self.possible_agents}
         self._is_seeded = False

@@ -85,7 +85,7 @@ class Competitor:
         wishes: The last of each kind of message about its car.
         waits: Races that it had to watch in a row.
         is_told: Whether it has been given a car, or told why there is none now.
-        is_dressed: Whether its car in the paddock looks as it shall.
+        is_appearance_set: Whether its car in the paddock looks as it shall.
     """
 
     number: int
@@ -96,7 +96,7 @@ class Competitor:
     wishes: dict[type[messages.Request], messages.Request] = field(default_factory=dict)
     waits: int = 0
     is_told: bool = False
-    is_dressed: bool = True
+    is_appearance_set: bool = True
 
     def make_body(self) -> BodySpec:
         """Return how its car looks."""

@@ -20,7 +20,7 @@ from donkeysim.racing.host.race_offer import RaceOffer
 from donkeysim.racing.rules.act import Act
 from donkeysim.racing.rules.course import survey_course
 from donkeysim.racing.run.race_file import RacePlan, shift_seed
-from donkeysim.racing.run.race_run import RaceRun, count_places, dress_cars
+from donkeysim.racing.run.race_run import RaceRun, count_places, make_bodies
 from donkeysim.racing.run.tournament import make_report, report_race
 from donkeysim.racing.show.race_view import RaceView
 from donkeysim.racing.show.reel import Reel
@@ -130,7 +130,7 @@ class RaceHost:
         if self.race is None:
             self._simulation.seat(client)
             if client.car is not None:
-                self._dress(self._simulation.simulator, competitor, client.car.row)
+                self._set_appearance(self._simulation.simulator, competitor, client.car.row)
                 self._equip(competitor)
             return
         row = self.race.find_row(competitor)
@@ -141,10 +141,10 @@ class RaceHost:
         client.car, self._simulation.park[row].client = self._simulation.park[row], client
         self._simulation.outputs.append(make_event(client, CarLoaded(scene_name=self._simulation.scene_name or "")))
 
-    def _dress(self, simulator: Simulator, competitor: Competitor, row: int) -> None:
+    def _set_appearance(self, simulator: Simulator, competitor: Competitor, row: int) -> None:
         """Make a car of the paddock look as its client wants."""
         simulator.configure_car(row, competitor.make_body())
-        competitor.is_dressed = True
+        competitor.is_appearance_set = True
 
     def _equip(self, competitor: Competitor) -> None:
         """Give a car of the paddock the cameras that its client wants."""
@@ -176,7 +176,7 @@ class RaceHost:
             return
         if client.car is not None and isinstance(request, messages.ConfigureCar):
             if competitor is not None:
-                competitor.is_dressed = False
+                competitor.is_appearance_set = False
         elif self.race is not None and client.car is not None and competitor is not None:
             self._perform_in_race(self.race, competitor, client.car.row, request)
         else:
@@ -257,7 +257,7 @@ class RaceHost:
         seed = shift_seed(offer.seed, self.race_count)
         plan = RacePlan(offer.track, offer.rules, offer.book, names, seed, offer.car)
         racers = [*(known.racer for known in entries), *offer.local_racers.values()]
-        bodies = [*(known.make_body() for known in entries), *dress_cars(local_racers)]
+        bodies = [*(known.make_body() for known in entries), *make_bodies(local_racers)]
         file = offer.folder / "race.dlog"
         return RaceRun(plan, racers, file, self._simulation.options.worker_count, bodies, range(len(entries)))
 
@@ -364,7 +364,7 @@ class RaceHost:
                     known.is_told = True
                     self._seat(client)
                 else:
-                    self._dress(simulator, known, client.car.row)
+                    self._set_appearance(simulator, known, client.car.row)
                 return
 
     def _is_waiting(self, known: Competitor) -> bool:
@@ -372,7 +372,7 @@ class RaceHost:
         assert known.client is not None, "it is connected"
         if known.client.car is None:
             return not known.is_told
-        return self.race is None and not known.is_dressed
+        return self.race is None and not known.is_appearance_set
 
     def _begin_when_due(self) -> None:
         """Begin a race that begins by itself, or say what is waited for."""

@@ -152,7 +152,7 @@ class RaceRun:
         self.director = make_director(plan, course)
         self.time = 0.0
         self.events: Sequence[Event] = ()
-        self._seat(list(bodies or dress_cars(plan.names)))
+        self._seat(list(bodies or make_bodies(plan.names)))
 
     def _seat(self, bodies: list[BodySpec | None]) -> None:
         """Seat and dress the cars, and keep the moment to which every run goes back."""
@@ -300,7 +300,7 @@ class RaceRun:
         return shifted
 
 
-def dress_cars(names: Sequence[str]) -> list[BodySpec]:
+def make_bodies(names: Sequence[str]) -> list[BodySpec]:
     """Return bodies with a name plate each, in colours as far apart as they can be."""
     colours = pick_colours(len(names))
     return [BodySpec(name=name, colour=colour) for name, colour in zip(names, colours, strict=True)]
