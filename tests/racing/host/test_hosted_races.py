@@ -535,7 +535,7 @@ def test_a_watcher_who_leaves_takes_nobodys_place_in_the_race_away(meeting):
     meeting.leave(2)
     meeting.join(3, guid="a")
     assert meeting.simulation.clients[3].car is not None
-    assert not meeting.races._reminders._lines.keys() - {3}, "nothing is kept of who has gone"
+    assert not meeting.races._keep_alive._lines.keys() - {3}, "nothing is kept of who has gone"
 
 
 def test_qualifying_alone_hears_who_waits_and_a_restart_leaves_nobody_out(track, tmp_path):

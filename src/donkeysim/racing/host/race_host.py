@@ -14,6 +14,7 @@ from donkeysim.core.clock import Clock
 from donkeysim.core.errors import DonkeySimError, SceneError, SpecError, format_count
 from donkeysim.core.types import PHYSICS_STEP
 from donkeysim.racing.host.competitor import Competitor, Competitors
+from donkeysim.racing.host.keep_alive import KeepAlive
 from donkeysim.racing.host.live_race import LiveRace
 from donkeysim.racing.host.paddock import draw_paddock, find_obstacle
 from donkeysim.racing.host.race_offer import RaceOffer
@@ -27,7 +28,6 @@ from donkeysim.racing.show.reel import Reel
 from donkeysim.serve.activity import Change
 from donkeysim.serve.output import Output
 from donkeysim.serve.participants import Client, SceneCar, make_event
-from donkeysim.serve.reminders import Reminders
 from donkeysim.serve.simulation import Simulation
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire import messages
@@ -75,7 +75,7 @@ class RaceHost:
         self._paddock: Simulator | None = None
         self._last_view: RaceView | None = None
         self._paddock_time = 0.0
-        self._reminders = Reminders(read_clock)
+        self._keep_alive = KeepAlive(read_clock)
 
     def close(self) -> None:
         """Close the paddock of a race that is under way; the simulation closes the race's, whose file has no result."""
@@ -339,8 +339,8 @@ class RaceHost:
         elif self.race is None and self._simulation.simulator is not None:
             self._begin_when_due()
         clients = self._simulation.clients.values()
-        self._simulation.outputs += self._reminders.list_pings(clients)
-        self._simulation.outputs += self._reminders.list_repeats(
+        self._simulation.outputs += self._keep_alive.list_pings(clients)
+        self._simulation.outputs += self._keep_alive.list_repeats(
             client
             for client in clients
             if self.race is not None and (client.car is None or not self.race.is_on_track(client.car.row))
@@ -348,7 +348,7 @@ class RaceHost:
 
     def note_outputs(self, outputs: Sequence[Output]) -> None:
         """Take note of the last telemetry of each client."""
-        self._reminders.note(outputs, self._simulation.clients)
+        self._keep_alive.note(outputs, self._simulation.clients)
 
     def seat_next(self) -> None:
         """Give the next one who waits for it a car, or other looks, once its plate is drawn.

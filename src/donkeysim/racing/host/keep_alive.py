@@ -16,7 +16,7 @@ REPEAT_SECONDS = 0.5
 """Whoever's car is off the track hears its last telemetry again so often: clients wait for one [s, wall time]."""
 
 
-class Reminders:
+class KeepAlive:
     """Knows what each client was told last."""
 
     def __init__(self, read_clock: Clock) -> None:
