@@ -14,11 +14,11 @@ from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, des
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.drivers.path_follower import STYLES
 from donkeysim.serve.activity import Activity, Change
+from donkeysim.serve.admin_events import list_admin_events
 from donkeysim.serve.car_park import CarPark
 from donkeysim.serve.client_queues import ClientQueue, Presence
 from donkeysim.serve.ghost_cones import GhostWatch
 from donkeysim.serve.lock_step import LockStep
-from donkeysim.serve.organiser_news import list_news
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.pace_car import MOST_STEPS_UNSTEERED
 from donkeysim.serve.participants import Client, SceneCar, describe_node, make_event
@@ -435,7 +435,7 @@ class Simulation:
         if events:
             told = [self.park[event.car].note_event(event, simulator) for event in events]
             self.outputs += self.desk.hold_back([output for output in told if output is not None])
-            self.outputs += list_news(simulator, events)
+            self.outputs += list_admin_events(simulator, events)
 
     def _send_idle_away(self, simulator: Simulator, cars: list[SceneCar], limit: float) -> None:
         now = self._read_clock()

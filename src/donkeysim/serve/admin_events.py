@@ -14,7 +14,7 @@ CONE = "cone"
 """What a cone is called, whatever `hit` says."""
 
 
-def list_news(simulator: Simulator, events: Iterable[Event]) -> list[Output]:
+def list_admin_events(simulator: Simulator, events: Iterable[Event]) -> list[Output]:
     """Return what is told of crossings of start lines and of solid cones; ghost cones are told where they are seen."""
     news = (_describe(simulator, event) for event in events)
     return [Output(ORGANISERS, OutputKind.EVENT, encode_reply(reply)) for reply in news if reply is not None]
