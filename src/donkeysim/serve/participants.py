@@ -26,10 +26,10 @@ from donkeysim.world.telemetry import Telemetry
 IDLE_RADIUS = 0.125
 """A car that stays this near to where it was counts as idle [m]; the original's 1 U."""
 
-DEAF_SECONDS = 2.0
+SLOW_CONSUMER_SECONDS = 2.0
 """A client that does not read for so long gets telemetry less often [s]."""
 
-DEAF_INTERVAL = 0.25
+SLOW_CONSUMER_INTERVAL = 0.25
 """Then it is made at this interval [s]."""
 
 
@@ -42,7 +42,7 @@ class Client:
         queue: What it has asked for.
         car: Its car; None in the menu and when no place was free.
         awaits_road: Whether it has asked for a road that is being made; what it says meanwhile is carried out after.
-        deaf_since: When it was first seen not to read its telemetry, None while it does [s].
+        slow_since: When it was first seen not to read its telemetry, None while it does [s].
         is_troublesome: Whether much of what it says lately was not understood or not possible.
         told: When telemetry was last made for it [s].
     """
@@ -51,13 +51,17 @@ class Client:
     queue: ClientQueue
     car: SceneCar | None = None
     awaits_road: bool = False
-    deaf_since: float | None = None
+    slow_since: float | None = None
     is_troublesome: bool = False
     told: float = 0.0
 
     def wants_telemetry(self, now: float) -> bool:
         """Return whether to make telemetry now; seldom for a client that has not read any for a while."""
-        if self.deaf_since is not None and now - self.deaf_since > DEAF_SECONDS and now - self.told < DEAF_INTERVAL:
+        if (
+            self.slow_since is not None
+            and now - self.slow_since > SLOW_CONSUMER_SECONDS
+            and now - self.told < SLOW_CONSUMER_INTERVAL
+        ):
             return False
         self.told = now
         return True

@@ -236,7 +236,7 @@ class Simulation:
         client = self.clients.get(client_id)
         if client is not None:
             client.is_troublesome = is_troublesome
-            client.deaf_since = None if is_reading else client.deaf_since or self._read_clock()
+            client.slow_since = None if is_reading else client.slow_since or self._read_clock()
 
     def execute(self, client_id: int, request: messages.Request) -> None:
         """Do what a client asks for, after all that it has asked for before."""
