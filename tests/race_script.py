@@ -209,8 +209,8 @@ class Script:
             self.move(row, 0.0)
             self.ledger.velocity[row] = 0.0
 
-    def obey(self, act):
-        self.carry_out(self.director.obey(act, self.ledger))
+    def apply(self, act):
+        self.carry_out(self.director.apply(act, self.ledger))
 
 
 # -- what may happen --------------------------------------------------------------------------------------------------

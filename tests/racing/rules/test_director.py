@@ -173,11 +173,11 @@ def test_who_comes_back_in_time_goes_on():
 def test_time_stands_still_in_a_pause():
     script = Script(make_book(), [10.0])
     script.run_until(RACE)
-    script.obey(act.Pause())
+    script.apply(act.Pause())
     assert script.director.is_held
     assert script.director.advance(script.ledger, []) == []
     assert list_told(script, decision.ShowFlag)[-1].flag == "red"
-    script.obey(act.Continue())
+    script.apply(act.Continue())
     assert script.run().placings[0].time == 20.4
 
 
@@ -186,7 +186,7 @@ def test_a_restart_forgets_what_happened():
     script.run_until(RACE)
     touch(script, 0)
     script.step()
-    script.obey(act.Restart())
+    script.apply(act.Restart())
     result = script.run()
     assert (result.attempt, result.incidents, result.placings[0].time) == (2, (), 20.4)
 
@@ -194,14 +194,14 @@ def test_a_restart_forgets_what_happened():
 def test_the_engineer_penalises_and_takes_back():
     script = Script(make_book(), [10.0, 10.1])
     script.run_until(RACE)
-    script.obey(act.Penalise(0, seconds=1.0, why="rude"))
+    script.apply(act.Penalise(0, seconds=1.0, why="rude"))
     result = script.run()
     assert [placing.name for placing in result.placings] == ["car 1", "car 0"]
-    script.obey(act.Undo(result.incidents[0].number))
+    script.apply(act.Undo(result.incidents[0].number))
     result = script.director.result
     assert [placing.name for placing in result.placings] == ["car 0", "car 1"]
     assert result.undone == (1,)
-    script.obey(act.Penalise(0, out=True, why="it was an engine of 540 turns"))
+    script.apply(act.Penalise(0, out=True, why="it was an engine of 540 turns"))
     assert script.director.result.placings[-1].why == "it was an engine of 540 turns"
     assert any("takes back no. 1" in line.text for line in script.director.journal)
 
@@ -211,7 +211,7 @@ def test_a_disqualification_that_is_taken_back_after_the_finish_of_others_leaves
     script.plan(0, 1, 0.5, touch)
     result = script.run()
     assert result.placings[-1].status == "disqualified"
-    script.obey(act.Undo(1))
+    script.apply(act.Undo(1))
     assert (script.director.result.placings[1].status, script.director.result.placings[1].place) == (
         "did not finish",
         2,
@@ -223,7 +223,7 @@ def test_a_compounding_penalty_is_cheaper_once_an_earlier_one_is_taken_back():
     for share in (0.2, 0.4, 0.6):
         script.plan(0, 1, share, touch)
     assert script.run().placings[0].penalty == 60.0
-    script.obey(act.Undo(1))
+    script.apply(act.Undo(1))
     assert script.director.result.placings[0].penalty == 30.0
 
 
@@ -232,7 +232,7 @@ def test_the_engineer_puts_a_car_back():
     script.run_until(RACE)
     for _ in range(100):
         script.step()
-    script.obey(act.PutBack(0))
+    script.apply(act.PutBack(0))
     assert list_told(script, decision.PutOnTrack)[0].along == pytest.approx(11.5, abs=0.2)
     assert script.run().placings[0].penalty == 4.0
 
@@ -241,7 +241,7 @@ def test_who_is_out_for_being_put_back_is_not_put_anywhere():
     script = Script(make_book(penalties=[Penalty(("put_back",), out="did not finish")]), [10.0, 10.0])
     script.run_until(RACE)
     script.step()
-    script.obey(act.PutBack(0))
+    script.apply(act.PutBack(0))
     assert list_told(script, decision.PutOnTrack) == []
     assert [item.row for item in list_told(script, decision.TakeOff)] == [0]
 
@@ -250,13 +250,13 @@ def test_who_is_put_back_by_its_penalty_is_put_back_once():
     script = Script(make_book(penalties=[Penalty(("put_back",), put_back="path")]), [10.0])
     script.run_until(RACE)
     script.step()
-    script.obey(act.PutBack(0))
+    script.apply(act.PutBack(0))
     assert len(list_told(script, decision.PutOnTrack)) == 1
 
 
 def test_a_penalty_before_the_race_counts():
     script = Script(make_book(), [10.0])
-    script.obey(act.Penalise(0, seconds=2.0))
+    script.apply(act.Penalise(0, seconds=2.0))
     result = script.run()
     assert (result.incidents[0].time, result.placings[0].penalty) == (0.0, 2.0)
 
@@ -265,7 +265,7 @@ def test_impossible_acts_are_refused():
     script = Script(make_book(), [10.0])
     for wrong in (act.PutBack(0), act.PutBack(3), act.Penalise(7), act.Undo(1)):
         with pytest.raises(SpecError):
-            script.obey(wrong)
+            script.apply(wrong)
     with pytest.raises(SpecError, match="nobody has entered"):
         Director(make_book(), COURSE, {})
 

@@ -25,9 +25,9 @@ def test_a_disqualification_after_the_race_that_is_taken_back_leaves_the_result_
     script = Script(make_book(Race(laps=0 if order == "distance" else 3, limit=25.0, order=order)), [10.0, 7.0])
     before = script.run().placings
     for row in (0, 1):
-        script.obey(act.Penalise(row, out=True, why="a protest"))
+        script.apply(act.Penalise(row, out=True, why="a protest"))
         assert script.director.result.placings[-1].status == "disqualified"
-        script.obey(act.Undo(script.director.result.incidents[-1].number))
+        script.apply(act.Undo(script.director.result.incidents[-1].number))
         assert script.director.result.placings == before
 
 
@@ -35,16 +35,16 @@ def test_a_disqualification_after_the_race_takes_no_car_off_and_shows_no_flag():
     script = Script(make_book(Race(laps=0, limit=25.0, order="distance")), [10.0, 7.0])
     script.run()
     told = len(script.told)
-    script.obey(act.Penalise(0, out=True))
+    script.apply(act.Penalise(0, out=True))
     assert {type(item) for item in script.told[told:]} == {decision.Tell, decision.GiveResult}
 
 
 def test_a_disqualification_on_the_cool_down_lap_that_is_taken_back_leaves_what_was_driven():
     script = Script(make_book(Race(laps=0, limit=25.0, order="distance", cool_down_laps=1)), [10.0, 7.0])
     script.run_until(COOL_DOWN)
-    script.obey(act.Penalise(0, out=True))
+    script.apply(act.Penalise(0, out=True))
     assert [item.row for item in list_told(script, decision.TakeOff)] == [0], "it may not drive on, all the same"
-    script.obey(act.Undo(1))
+    script.apply(act.Undo(1))
     placings = script.run().placings
     assert {placing.name: (placing.status, placing.laps) for placing in placings}["car 0"] == ("finished", 2)
 
@@ -66,19 +66,19 @@ def test_where_the_best_lap_wins_the_engineers_seconds_count_whenever_they_are_g
     script = Script(make_book(Race(laps=3, order="best_lap", clock="line")), [10.0, 12.0])
     penalise = act.Penalise(0, seconds=50.0)
     if when == "before":
-        script.obey(penalise)
+        script.apply(penalise)
     elif when == "in the race":
-        script.plan(0, 1, 0.5, lambda script, row: script.obey(penalise))
+        script.plan(0, 1, 0.5, lambda script, row: script.apply(penalise))
     script.run()
     if when == "after":
-        script.obey(penalise)
+        script.apply(penalise)
     first, second = script.director.result.placings
     assert [(item.name, item.result, item.penalty) for item in (first, second)] == [
         ("car 1", 12.0, 0.0),
         ("car 0", 60.0, 50.0),
     ]
     assert second.best_lap == 10.0, "it is still the lap that was driven"
-    script.obey(act.Undo(1))
+    script.apply(act.Undo(1))
     assert script.director.result.placings[0].result == 10.0
 
 
@@ -88,7 +88,7 @@ def test_where_the_best_lap_wins_an_incidents_seconds_still_count_in_its_lap():
     script.plan(0, 1, 0.5, touch)
     placing = script.run().placings[0]
     assert (placing.result, placing.penalty) == (10.0, 9.0), "the other lap has none"
-    script.obey(act.Penalise(0, seconds=2.0))
+    script.apply(act.Penalise(0, seconds=2.0))
     placing = script.director.result.placings[0]
     assert (placing.result, placing.penalty) == (12.0, 11.0)
 
@@ -108,14 +108,14 @@ def test_penalty_laps_for_a_car_that_has_finished_are_refused_and_the_race_goes_
         script.step()
     told = "car 0 has finished and drives no penalty laps any more; give seconds, or disqualify it"
     with pytest.raises(SpecError, match=told):
-        script.obey(act.Penalise(0, laps=1))
-    script.obey(act.Penalise(0, seconds=1.0))
-    script.obey(act.Penalise(1, laps=1))
+        script.apply(act.Penalise(0, laps=1))
+    script.apply(act.Penalise(0, seconds=1.0))
+    script.apply(act.Penalise(1, laps=1))
     result = script.run()
     placing = list_by_name(result.placings)["car 0"]
     assert (placing.status, placing.penalty, len(result.incidents)) == ("finished", 1.0, 2)
     with pytest.raises(SpecError, match=told):
-        script.obey(act.Penalise(0, laps=1))
+        script.apply(act.Penalise(0, laps=1))
     assert script.director.result == result
 
 
@@ -126,21 +126,21 @@ def test_penalty_laps_for_a_car_that_is_off_the_track_are_refused():
     while script.ledger.present[0]:
         script.step()
     with pytest.raises(SpecError, match="car 0 is off the track and drives no penalty laps any more; give seconds, or"):
-        script.obey(act.Penalise(0, seconds=5.0, laps=2))
+        script.apply(act.Penalise(0, seconds=5.0, laps=2))
     assert [incident.kind for incident in script.director.run.incidents] == ["obstacle"]
 
 
 def test_penalty_laps_after_a_race_without_a_number_of_laps_are_taken_off():
     script = Script(make_book(Race(laps=0, limit=60.0, order="distance")), [11.0, 11.5])
     script.run()
-    script.obey(act.Penalise(0, laps=1))
+    script.apply(act.Penalise(0, laps=1))
     assert [(placing.name, placing.laps) for placing in script.director.result.placings] == [("car 1", 5), ("car 0", 4)]
 
 
 def test_penalty_laps_that_an_older_race_file_has_are_counted_as_they_were():
     script = Script(make_book(), [10.0, 20.0])
     script.run()
-    script.director.obey(act.Penalise(0, laps=1), script.ledger, is_logged=True)
+    script.director.apply(act.Penalise(0, laps=1), script.ledger, is_logged=True)
     assert list_by_name(script.director.result.placings)["car 0"].status == "did not finish"
 
 
@@ -149,9 +149,9 @@ def test_penalty_laps_that_an_older_race_file_has_are_counted_as_they_were():
 
 def pause_and_continue(script):
     """Return the flag that is shown to all afterwards."""
-    script.obey(act.Pause())
+    script.apply(act.Pause())
     assert script.director.flags[-1] == "red"
-    script.obey(act.Continue())
+    script.apply(act.Continue())
     return script.director.flags[-1]
 
 
@@ -190,6 +190,6 @@ def test_a_race_that_is_started_again_after_a_yellow_flag_does_not_remember_it()
     script.run_until(RACE)
     while script.director.flags[-1] != "yellow":
         script.step()
-    script.obey(act.Restart())
+    script.apply(act.Restart())
     script.run_until(RACE)
     assert pause_and_continue(script) == "green"

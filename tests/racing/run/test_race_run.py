@@ -143,7 +143,7 @@ def test_a_race_file_with_penalty_laps_after_the_finish_from_before_they_were_re
     book = dataclasses.replace(BOOK, race=dataclasses.replace(BOOK.race, limit=40.0))
     race = PilotRace(plan_race("ab", book), [DriverRacer("fast"), DriverRacer("steady")], tmp_path / "race.dlog")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Director, "obey", functools.partialmethod(Director.obey, is_logged=True))
+        patch.setattr(Director, "apply", functools.partialmethod(Director.apply, is_logged=True))
         record = race.run(engineer=engineer)
     assert record.result.placings[-1].status == "did not finish"
     assert verify_race(record.file).is_confirmed

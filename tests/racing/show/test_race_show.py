@@ -37,7 +37,7 @@ def live(tmp_path_factory):
         if run.director.session == "race" and not has_acted:
             has_acted = True
             for done in (act.Pause(), act.Penalise(1, seconds=2.0, why="rude"), act.Continue()):
-                run.obey(done)
+                run.apply(done)
         run.pass_frame()
         timing.note(run.director, run.simulator.ledger, run.events)
         looks = {row: CarLook(row, (0, 0, 0)) for row in range(2)}

@@ -79,7 +79,7 @@ def test_marks_lie_on_the_time_line_and_say_what_was_taken_back():
     mark = next(mark for mark in script.draw().marks if mark.number == 1)
     assert (mark.text, mark.car, mark.is_undone) == ("car 1 left the road", 11, False)
     assert mark.time == pytest.approx(mark.at - began, abs=0.051)
-    script.obey(act.Undo(1))
+    script.apply(act.Undo(1))
     assert next(mark for mark in script.draw().marks if mark.number == 1).is_undone
 
 
@@ -101,7 +101,7 @@ def test_a_restart_begins_anew():
         script.step()
     assert script.draw().lap_chart[0] == (1, 1)
     at = script.timing.at
-    script.obey(act.Restart())
+    script.apply(act.Restart())
     script.step()
     view = script.draw()
     assert (view.session, view.attempt, view.clock, view.flag) == ("grid", 2, None, "red")
@@ -114,7 +114,7 @@ def test_a_restart_begins_anew():
 def test_time_that_is_held_does_not_pass():
     script = TimedScript(make_book(), [10.0])
     script.run_until(RACE)
-    script.obey(act.Pause())
+    script.apply(act.Pause())
     at = script.timing.at
     script.step()
     view = script.draw()
@@ -144,7 +144,7 @@ def test_who_is_gone_and_who_is_out_is_told():
         script.step()
     lines = {line.name: line for line in script.draw().tower}
     assert (lines["car 1"].is_here, lines["car 1"].car, lines["car 2"].is_here) == (False, -1, True)
-    script.obey(act.Penalise(2, out=True, why="rude"))
+    script.apply(act.Penalise(2, out=True, why="rude"))
     line = next(line for line in script.draw().tower if line.name == "car 2")
     assert (line.status, line.flag, line.why, line.place) == ("disqualified", "black", "rude", 0)
 

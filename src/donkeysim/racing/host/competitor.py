@@ -82,7 +82,7 @@ class Competitor:
         guid: By which its client is known again; "": it has none.
         client: None while it is not connected.
         racer: Drives its car in races.
-        wishes: The last of each kind of message about its car.
+        settings: The last of each kind of message about its car.
         waits: Races that it had to watch in a row.
         is_told: Whether it has been given a car, or told why there is none now.
         is_appearance_set: Whether its car in the paddock looks as it shall.
@@ -93,7 +93,7 @@ class Competitor:
     guid: str
     client: Client | None
     racer: ClientRacer = field(default_factory=ClientRacer)
-    wishes: dict[type[messages.Request], messages.Request] = field(default_factory=dict)
+    settings: dict[type[messages.Request], messages.Request] = field(default_factory=dict)
     waits: int = 0
     is_told: bool = False
     is_appearance_set: bool = True
@@ -101,9 +101,9 @@ class Competitor:
     def make_body(self) -> BodySpec:
         """Return how its car looks."""
         body = BodySpec(colour=pick_colours(COLOURS)[self.number % COLOURS])
-        wish = self.wishes.get(messages.ConfigureCar)
-        if isinstance(wish, messages.ConfigureCar):
-            body = change_body(body, wish)
+        setting = self.settings.get(messages.ConfigureCar)
+        if isinstance(setting, messages.ConfigureCar):
+            body = change_body(body, setting)
         return BodySpec(body.style, body.colour, self.name, body.font_size)
 
 
@@ -146,7 +146,7 @@ class Competitors:
             return False
         known = self.find(client)
         if known is not None:
-            known.wishes[type(request)] = request
+            known.settings[type(request)] = request
         elif client.client_id in self._strangers:
             self._strangers[client.client_id].said[type(request)] = request
             self._strangers[client.client_id].heard = now
@@ -178,9 +178,9 @@ class Competitors:
         for known in self._known:
             if known.client is None and known.guid == guid and (guid or known.name == name):
                 known.client, known.is_told = client, False
-                known.wishes |= said
+                known.settings |= said
                 return
-        made = Competitor(self._count, self._name_anew(name or f"car {self._count + 1}"), guid, client, wishes=said)
+        made = Competitor(self._count, self._name_anew(name or f"car {self._count + 1}"), guid, client, settings=said)
         self._count += 1
         self._known.append(made)
 

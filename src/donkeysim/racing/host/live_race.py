@@ -36,7 +36,7 @@ class LiveRace:
 
     def __init__(self, run: RaceRun, entries: Mapping[int, Competitor]) -> None:
         self.run, self.entries = run, dict(entries)
-        self._news = RaceMessages(run.director, run.simulator.scene.start.is_silent)
+        self._updates = RaceMessages(run.director, run.simulator.scene.start.is_silent)
         self._timing = Timing()
         self._asked: dict[int, float] = {}
         self._left: dict[int, float] = {}
@@ -44,14 +44,14 @@ class LiveRace:
 
     def begin(self) -> Iterator[Output]:
         """Line up and yield what clients are told of it."""
-        return self._tell(self._news.list_news(self.run.begin(), ()))
+        return self._tell(self._updates.list_updates(self.run.begin(), ()))
 
     def pass_frame(self, step_count: int) -> Iterator[Output]:
         """Let a frame of so many physics steps pass and yield what clients are told of it."""
         decisions, director = self.run.pass_frame(step_count), self.run.director
         if not director.is_held:
             self._timing.note(director, self.run.simulator.ledger, self.run.events, step_count * PHYSICS_STEP)
-        return self._tell(self._news.list_news(decisions, self.run.events))
+        return self._tell(self._updates.list_updates(decisions, self.run.events))
 
     def draw(self, cars: Iterable[SceneCar], number: int) -> RaceView:
         """Return how the race stands.
@@ -64,13 +64,13 @@ class LiveRace:
         looks = {car.row: CarLook(car.car_id, simulator.get_body(car.row).colour) for car in cars}
         return self._timing.draw(self.run.director, looks, number)
 
-    def obey(self, act: acts.Act) -> Iterator[Output]:
+    def apply(self, act: acts.Act) -> Iterator[Output]:
         """Carry out an act and yield what clients are told of it.
 
         Raises:
             SpecError: It is not possible.
         """
-        return self._tell(self._news.list_news(self.run.obey(act), ()))
+        return self._tell(self._updates.list_updates(self.run.apply(act), ()))
 
     # -- drivers ------------------------------------------------------------------------------------------------------
 
@@ -104,15 +104,15 @@ class LiveRace:
         if not is_driven or self.run.director.is_held or now - self._asked.get(row, -ASK_AGAIN) < ASK_AGAIN:
             return iter(())
         self._asked[row] = now
-        return self.obey(acts.AskBack(row))
+        return self.apply(acts.AskBack(row))
 
     def _equip(self, row: int) -> Iterator[str]:
         """Give a car all that its client has asked for, and yield notes for it."""
         simulator = self.run.simulator
         if simulator.get_camera(row) is None:
             simulator.apply(SetCamera([row], simulator.car_spec.camera))
-        for wish in self.entries[row].wishes.values():
-            if not isinstance(wish, ConfigureCar) and (note := self.configure(row, wish)):
+        for setting in self.entries[row].settings.values():
+            if not isinstance(setting, ConfigureCar) and (note := self.configure(row, setting)):
                 yield note
 
     def part(self, row: int) -> None:
@@ -137,7 +137,7 @@ class LiveRace:
 
     # -- messages -----------------------------------------------------------------------------------------------------
 
-    def _tell(self, news: Iterator[tuple[int, Reply]]) -> Iterator[Output]:
+    def _tell(self, updates: Iterator[tuple[int, Reply]]) -> Iterator[Output]:
         for row, competitor in self.entries.items():
             if competitor.client is None:  # a line-up brings everybody back
                 self.part(row)
@@ -145,7 +145,7 @@ class LiveRace:
                 self._unequipped.remove(row)
                 for note in self._equip(row):
                     yield Output(competitor.client.client_id, OutputKind.REFUSAL, note.encode())
-        for told, reply in list(news):
+        for told, reply in list(updates):
             rows: Sequence[int] = list(self.entries) if told == EVERYBODY else [told]
             for row in rows:
                 client = self.entries[row].client if row in self.entries else None

@@ -148,9 +148,9 @@ class RaceHost:
 
     def _equip(self, competitor: Competitor) -> None:
         """Give a car of the paddock the cameras that its client wants."""
-        for wish in competitor.wishes.values():
-            if not isinstance(wish, messages.ConfigureCar) and competitor.client is not None:
-                self.perform(competitor.client, wish)
+        for setting in competitor.settings.values():
+            if not isinstance(setting, messages.ConfigureCar) and competitor.client is not None:
+                self.perform(competitor.client, setting)
 
     # -- requests -----------------------------------------------------------------------------------------------------
 
@@ -223,7 +223,7 @@ class RaceHost:
         """
         if self.race is None:
             raise SpecError("no race is under way; start one first.")
-        self._simulation.outputs += self.race.obey(act)
+        self._simulation.outputs += self.race.apply(act)
 
     def start_race(self) -> None:
         """Begin the next race with everybody who has a car in the paddock.

@@ -30,7 +30,7 @@ class RaceMessages:
         self._incident_count = 0
         self._is_racing = False
 
-    def list_news(self, decisions: Sequence[Decision], events: Sequence[Event]) -> Iterator[tuple[int, Reply]]:
+    def list_updates(self, decisions: Sequence[Decision], events: Sequence[Event]) -> Iterator[tuple[int, Reply]]:
         """Yield who is told, a row or `EVERYBODY`, and what."""
         for event in () if self._is_silent else events:
             if event.kind == EVENT_LAP:

@@ -1,7 +1,7 @@
 """The race director: a state machine on the rows and events of the ledger, frame by frame, in simulated time.
 
 It does no IO, has no clock and no random numbers of its own, and changes nothing: whoever drives the race calls `open`
-once, `advance` after every frame and `obey` for every act of the race engineer, and carries out the decisions that
+once, `advance` after every frame and `apply` for every act of the race engineer, and carries out the decisions that
 these return. The same frames and acts give the same result, so a race can be counted again from its record.
 """
 
@@ -153,7 +153,7 @@ class Director:
             self._watch_start(ledger)
         return self._take()
 
-    def obey(self, act: acts.Act, ledger: Ledger, is_logged: bool = False) -> list[decide.Decision]:
+    def apply(self, act: acts.Act, ledger: Ledger, is_logged: bool = False) -> list[decide.Decision]:
         """Carry out an act of the race engineer.
 
         Args:

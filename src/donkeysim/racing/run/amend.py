@@ -40,7 +40,7 @@ def amend_race(path: str | Path, acts: Sequence[Act]) -> Report:
     assert director is not None, "a race that is confirmed has one"
     notes: list[Note] = []
     for act in acts:
-        director.obey(act, replay.simulator.ledger)
+        director.apply(act, replay.simulator.ledger)
         if director.session != OVER or director.result is None:
             raise SpecError("the race is over; it can only be penalised, and incidents taken back.")
         notes.append(Acted(act))

@@ -184,13 +184,13 @@ class RaceRun:
         self.time += passed
         return self._carry_out(self.director.advance(self.simulator.ledger, self.events, passed))
 
-    def obey(self, act: Act) -> Sequence[decide.Decision]:
+    def apply(self, act: Act) -> Sequence[decide.Decision]:
         """Carry out an act of the race engineer; return what was decided.
 
         Raises:
             SpecError: It is not possible.
         """
-        decisions = self.director.obey(act, self.simulator.ledger)
+        decisions = self.director.apply(act, self.simulator.ledger)
         self._keep(Acted(act))  # before it is carried out, so that a recount judges it by the same rows
         return self._carry_out(decisions)
 
@@ -331,7 +331,7 @@ class PilotRace:
         run.begin()
         while not run.is_over:
             for act in engineer(run.director) if engineer is not None else ():
-                run.obey(act)
+                run.apply(act)
             run.pass_frame()
             report(*self._measure())
         return run.finish()

@@ -76,7 +76,7 @@ class Recount:
             self.director = make_director(note, survey_course(self._replay.simulator.scene))
             self.director.open()
         elif isinstance(note, Acted) and self.director is not None:
-            self.director.obey(note.act, self._replay.simulator.ledger, is_logged=True)
+            self.director.apply(note.act, self._replay.simulator.ledger, is_logged=True)
         elif isinstance(note, Ended):
             self.claimed = note.result
 
