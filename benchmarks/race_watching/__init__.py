@@ -20,7 +20,7 @@ from donkeysim.racing.run.race_file import RacePlan
 from donkeysim.racing.run.race_run import RaceRun
 from donkeysim.racing.run.racer import DRIVERS, DriverRacer
 from donkeysim.racing.show.race_view import RaceView, TimeLine
-from donkeysim.racing.show.reel import Reel
+from donkeysim.racing.show.recording import RaceRecording
 from donkeysim.racing.show.timing import CarLook, Timing
 from donkeysim.watch.film import Film
 from donkeysim.watch.spectator import create_app
@@ -73,13 +73,13 @@ class LiveRace:
     def __init__(self, seconds: float) -> None:
         plan, racers = plan_race(seconds)
         self.run = RaceRun(plan, racers)
-        self.film, self.reel, self.timing = Film(), Reel(), Timing()
+        self.film, self.recording, self.timing = Film(), RaceRecording(), Timing()
         self.looks = {row: CarLook(row, (200, 10 * row, 0)) for row in range(CARS)}
         self.rows = {row: row for row in range(CARS)}
         self.late: list[float] = []
         self.worked: list[float] = []
-        self.reel.broadcast.prepare(self.run.simulator)
-        self.film.broadcast = self.reel.broadcast
+        self.recording.broadcast.prepare(self.run.simulator)
+        self.film.broadcast = self.recording.broadcast
         self.thread = threading.Thread(target=self.drive)
 
     def drive(self) -> None:
@@ -100,7 +100,7 @@ class LiveRace:
         director, simulator = self.run.director, self.run.simulator
         self.run.pass_frame()
         self.timing.note(director, simulator.ledger, self.run.events)
-        self.reel.note(simulator, self.rows, self.timing.draw(director, self.looks))
+        self.recording.note(simulator, self.rows, self.timing.draw(director, self.looks))
 
     def scene_names(self) -> tuple[str, ...]:
         return ()
@@ -109,20 +109,20 @@ class LiveRace:
         return None
 
     def time_line(self) -> TimeLine | None:
-        return self.reel.time_line()
+        return self.recording.time_line()
 
     def joining(self) -> None:
         return None
 
     async def show_race(self, at: float | None) -> RaceView | None:
-        return self.reel.find_view(at)
+        return self.recording.find_view(at)
 
     async def list_cars(self, at: float | None = None) -> list[CarRow]:
-        return self.reel.list_cars(at)
+        return self.recording.list_cars(at)
 
     async def take_picture(self, view: str, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
         if at is not None:
-            return await asyncio.to_thread(self.reel.take_picture, view, car_id, width, height, at)
+            return await asyncio.to_thread(self.recording.take_picture, view, car_id, width, height, at)
         self.film.want()
         while not self.film.is_rolling:
             await asyncio.sleep(BEAT)
@@ -180,7 +180,7 @@ def measure_memory() -> Figure:
         live.pass_frame()
     kept = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
-    frames = round((live.reel.time_line() or TimeLine(0.0, 1.0, False)).end / BEAT)
+    frames = round((live.recording.time_line() or TimeLine(0.0, 1.0, False)).end / BEAT)
     value = kept / frames
     note = f"{1e-6 * value * 12_000:.0f} MB for ten minutes"
     return Figure("race_watching", "kept of a frame of 24 cars", 1e-3 * value, 1e-3 * value, "kB", None, note, 25.0)

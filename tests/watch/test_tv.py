@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from donkeysim.racing.show.race_view import Mark, RaceView, TowerLine
-from donkeysim.racing.show.reel import rate_cars
+from donkeysim.racing.show.recording import rate_cars
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.broadcast import LEAST_SHOT, LEAST_STORY, Broadcast
 from donkeysim.watch.tv import TrackCameras, place_cameras

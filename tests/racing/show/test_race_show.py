@@ -13,7 +13,7 @@ from donkeysim.racing.run.race_file import RacePlan
 from donkeysim.racing.run.race_run import RaceRun
 from donkeysim.racing.run.racer import DriverRacer
 from donkeysim.racing.show.race_show import RaceShow
-from donkeysim.racing.show.reel import Reel
+from donkeysim.racing.show.recording import RaceRecording
 from donkeysim.racing.show.timing import CarLook, Timing
 from donkeysim.record.recorder import open_simulator
 from donkeysim.watch.watchable import CHOSEN
@@ -27,11 +27,11 @@ BOOK = RuleBook(
 
 @pytest.fixture(scope="module")
 def live(tmp_path_factory):
-    """A race that was watched while it was driven: its file and its reel."""
+    """A race that was watched while it was driven: its file and its recording."""
     path = tmp_path_factory.mktemp("show") / "race.dlog"
     run = RaceRun(RacePlan(TRACK, "club", BOOK, ("Ada", "Ben")), [DriverRacer("fast"), DriverRacer("steady")], path)
-    reel, timing, has_acted = Reel(), Timing(), False
-    reel.broadcast.prepare(run.simulator)
+    recording, timing, has_acted = RaceRecording(), Timing(), False
+    recording.broadcast.prepare(run.simulator)
     run.begin()
     while not run.is_over:
         if run.director.session == "race" and not has_acted:
@@ -41,9 +41,9 @@ def live(tmp_path_factory):
         run.pass_frame()
         timing.note(run.director, run.simulator.ledger, run.events)
         looks = {row: CarLook(row, (0, 0, 0)) for row in range(2)}
-        reel.note(run.simulator, {0: 0, 1: 1}, timing.draw(run.director, looks))
+        recording.note(run.simulator, {0: 0, 1: 1}, timing.draw(run.director, looks))
     run.finish()
-    return path, reel
+    return path, recording
 
 
 @pytest.fixture(scope="module")
@@ -77,12 +77,12 @@ def test_any_moment_shows_the_race_as_it_stood(show):
 
 
 def test_a_replay_cuts_as_the_race_did_and_shows_the_same(live, show):
-    _, reel = live
-    assert show.time_line().end == pytest.approx(reel.time_line().end)
-    for driven, played in zip(reel._frames, show._reel._frames, strict=True):
+    _, recording = live
+    assert show.time_line().end == pytest.approx(recording.time_line().end)
+    for driven, played in zip(recording._frames, show._recording._frames, strict=True):
         assert (driven.chosen, driven.camera.tolist()) == (played.chosen, played.camera.tolist())
         assert (driven.cars == played.cars).all()
-    assert reel.find_view(3.0).tower[0].gap == ask(show, 3.0).tower[0].gap
+    assert recording.find_view(3.0).tower[0].gap == ask(show, 3.0).tower[0].gap
 
 
 def test_cars_and_pictures_are_those_of_the_moment(show):

@@ -24,7 +24,7 @@ from donkeysim.racing.run.race_file import RacePlan, shift_seed
 from donkeysim.racing.run.race_run import RaceRun, count_places, make_bodies
 from donkeysim.racing.run.tournament import make_report, report_race
 from donkeysim.racing.show.race_view import RaceView
-from donkeysim.racing.show.reel import Reel
+from donkeysim.racing.show.recording import RaceRecording
 from donkeysim.serve.activity import Change
 from donkeysim.serve.output import Output
 from donkeysim.serve.participants import Client, SceneCar, make_event
@@ -50,7 +50,7 @@ class RaceHost:
     Attributes:
         race: The one under way; None in the paddock.
         race_count: Races that have begun.
-        reel: All moments of the race, or of the one before.
+        recording: All moments of the race, or of the one before.
         waiting: In the paddock: for what, one sentence.
     """
 
@@ -67,7 +67,7 @@ class RaceHost:
         self.race: LiveRace | None = None
         self.race_count = 0
         self.waiting = ""
-        self.reel = Reel()
+        self.recording = RaceRecording()
         self._free_broadcast = self._simulation.viewing.film.broadcast
         self._trouble = ""
         self._offer = offer
@@ -209,7 +209,7 @@ class RaceHost:
     def show_race(self) -> RaceView:
         """Return the race as it stands; in the paddock who is here, and the race before."""
         if self.race is not None:
-            return msgspec.structs.replace(self._draw(self.race), on_air=self.reel.on_air)
+            return msgspec.structs.replace(self._draw(self.race), on_air=self.recording.on_air)
         return draw_paddock(self._offer.book, self._competitors, self._last_view, self.waiting)
 
     def _draw(self, race: LiveRace) -> RaceView:
@@ -282,8 +282,8 @@ class RaceHost:
         self._simulation.look_around(run.simulator)
         self.race_count += 1
         self.race = LiveRace(run, dict(enumerate(entries)))
-        self.reel.begin()
-        self._simulation.viewing.film.broadcast = self.reel.broadcast
+        self.recording.begin()
+        self._simulation.viewing.film.broadcast = self.recording.broadcast
         self._simulation.outputs += self.race.begin()
 
     def _end_race(self, race: LiveRace) -> None:
@@ -311,7 +311,7 @@ class RaceHost:
         race.run.abandon()
 
     def _return_to_paddock(self) -> None:
-        self.reel.finish()
+        self.recording.finish()
         self._simulation.viewing.film.broadcast = self._free_broadcast
         self.race, self._simulation.simulator, self._paddock = None, self._paddock, None
         self._paddock_time = 0.0
@@ -396,5 +396,5 @@ class RaceHost:
             return
         outputs = list(self.race.pass_frame(step_count))
         self._simulation.tell_events(simulator, self.race.run.events)
-        self.reel.note(simulator, self._simulation.park.map_rows(), self._draw(self.race))
+        self.recording.note(simulator, self._simulation.park.map_rows(), self._draw(self.race))
         self._simulation.outputs += self._simulation.desk.hold_back(outputs)

@@ -40,22 +40,22 @@ class ThreadedRaces:
         if self.races is None or self._thread.is_loading:
             return None
         if at is not None or self.races.race is not None:
-            view = self.races.reel.find_view(at)
+            view = self.races.recording.find_view(at)
             if view is not None or at is not None:
                 return view
         return await self._ask(lambda races: races.show_race())
 
     def time_line(self) -> TimeLine | None:
         """Return what can be shown of the race that is under way, or was the last."""
-        return None if self.races is None else self.races.reel.time_line()
+        return None if self.races is None else self.races.recording.time_line()
 
     async def list_cars(self, at: float) -> list[CarRow]:
         """Return the cars at a moment."""
-        return self._get_races().reel.list_cars(at)
+        return self._get_races().recording.list_cars(at)
 
     async def take_picture(self, view: View, car_id: int, width: int, height: int, at: float) -> bytes:
         """Return a view of a car; the past is drawn beside the race."""
-        return await asyncio.to_thread(self._get_races().reel.take_picture, view, car_id, width, height, at)
+        return await asyncio.to_thread(self._get_races().recording.take_picture, view, car_id, width, height, at)
 
     async def act(self, act: Act) -> None:
         """Let the race engineer do something."""

@@ -12,7 +12,7 @@ from donkeysim.racing.rules.act import Act
 from donkeysim.racing.rules.director import Director
 from donkeysim.racing.run.verify import Recount
 from donkeysim.racing.show.race_view import RaceView, TimeLine
-from donkeysim.racing.show.reel import Reel
+from donkeysim.racing.show.recording import RaceRecording
 from donkeysim.racing.show.timing import CarLook, Timing
 from donkeysim.record.replay import Replay
 from donkeysim.watch.watchable import CarRow, Outline, View, draw_outline
@@ -38,7 +38,7 @@ class RaceShow:
             SceneError: A track of it does not exist here.
         """
         self.replay = Replay(path)
-        self._reel, self._timing = Reel(), Timing()
+        self._recording, self._timing = RaceRecording(), Timing()
         self._outline: Outline | None = None
         self._stage, self._is_stopped = "getting ready", False
         self._is_race = False
@@ -57,10 +57,10 @@ class RaceShow:
             if self._is_stopped:
                 return
             if self.replay.step_count == 1:
-                self._reel.broadcast.prepare(simulator)
+                self._recording.broadcast.prepare(simulator)
             recount.judge_frame(step_count)
             self._note(recount.director, step_count * PHYSICS_STEP)
-        self._reel.finish()
+        self._recording.finish()
         self._outline = draw_outline(simulator.scene)
         self._tell("")
 
@@ -76,7 +76,7 @@ class RaceShow:
             looks = {row: CarLook(row, self._find_colour(row)) for row in director.entries}
             self._timing.note(director, simulator.ledger, simulator.list_events(), passed)
             view = self._timing.draw(director, looks)
-        self._reel.note(simulator, rows, view, self.replay.time)
+        self._recording.note(simulator, rows, view, self.replay.time)
 
     def _find_colour(self, row: int) -> tuple[int, int, int]:
         return self.replay.simulator.get_body(row).colour
@@ -114,19 +114,19 @@ class RaceShow:
 
     def time_line(self) -> TimeLine | None:
         """Return the whole race; None while loading."""
-        return None if self.is_loading else self._reel.time_line()
+        return None if self.is_loading else self._recording.time_line()
 
     async def show_race(self, at: float | None) -> RaceView | None:
         """Return the race at a moment."""
-        return None if self.is_loading else self._reel.find_view(at)
+        return None if self.is_loading else self._recording.find_view(at)
 
     async def list_cars(self, at: float | None = None) -> list[CarRow]:
         """Return the cars at a moment; see `Watchable`."""
-        return [] if self.is_loading else self._reel.list_cars(at)
+        return [] if self.is_loading else self._recording.list_cars(at)
 
     async def take_picture(self, view: View, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
         """Return a view of a car as JPEG; see `Watchable`."""
-        return await asyncio.to_thread(self._reel.take_picture, view, car_id, width, height, at)
+        return await asyncio.to_thread(self._recording.take_picture, view, car_id, width, height, at)
 
     def joining(self) -> None:
         """Return None: it has been driven."""

@@ -61,7 +61,7 @@ class _Frame(NamedTuple):
     chosen: int
 
 
-class Reel:
+class RaceRecording:
     """Keeps a race; `begin` and `note` belong to the thread that steps, the rest to any.
 
     Attributes:

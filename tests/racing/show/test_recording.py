@@ -1,4 +1,4 @@
-"""A reel keeps a race: any moment of it can be shown, with what lies between, and little is kept of it."""
+"""A recording keeps a race: any moment of it can be shown, with what lies between, and little is kept of it."""
 
 import threading
 
@@ -7,10 +7,10 @@ import pytest
 
 from donkeysim.core.errors import SceneError
 from donkeysim.core.image import decode_picture, encode_jpeg
-from donkeysim.racing.show import reel as reels
+from donkeysim.racing.show import recording as reels
 from donkeysim.racing.show.kept_moments import PropTracks, pack_cars, unpack_poses
 from donkeysim.racing.show.race_view import Mark, RaceView, TimeLine
-from donkeysim.racing.show.reel import Reel
+from donkeysim.racing.show.recording import RaceRecording
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car
 from donkeysim.watch.studio import Studio
@@ -28,8 +28,8 @@ def make_view(at, marks=(), session="race"):
 @pytest.fixture(scope="module")
 def drive():
     """A drive of two cars, and where they were."""
-    simulator, reel = Simulator(WorldSpec(SceneSpec("generated_track"), cars_per_world=2)), Reel()
-    reel.broadcast.wants_cameras = False
+    simulator, recording = Simulator(WorldSpec(SceneSpec("generated_track"), cars_per_world=2)), RaceRecording()
+    recording.broadcast.wants_cameras = False
     for name in ("Ada", "Ben"):
         simulator.add_car(body=BodySpec(name=name, colour=(9, 8, 7)))
     places, pictures = [], {}
@@ -38,11 +38,11 @@ def drive():
         simulator.drive_car(1, -0.3, 0.5, 0.0)
         simulator.step()
         marks = [Mark(1.0, 0.0, "one", number=1)] if frame >= 20 else []
-        reel.note(simulator, {5: 0, 6: 1}, make_view(0.05 * frame, marks))
+        recording.note(simulator, {5: 0, 6: 1}, make_view(0.05 * frame, marks))
         places.append(simulator.ledger.position[:, :2].copy())
         if frame in (20, 40):
             pictures[frame] = draw_car(simulator, 0, "chase", *SIZE)
-    yield reel, np.array(places), pictures
+    yield recording, np.array(places), pictures
     simulator.close()
 
 
@@ -51,20 +51,20 @@ def test_the_time_line_is_what_was_noted(drive):
 
 
 def test_a_moment_is_shown_as_it_was(drive):
-    reel, _, pictures = drive
+    recording, _, pictures = drive
     for frame, expected in pictures.items():
-        shown = decode_picture(reel.take_picture("chase", 5, *SIZE, at=0.05 * frame)).astype(int)
+        shown = decode_picture(recording.take_picture("chase", 5, *SIZE, at=0.05 * frame)).astype(int)
         assert np.abs(shown - decode_picture(encode_jpeg(expected)).astype(int)).mean() < 1.0
 
 
 def test_cars_are_where_they_were_and_on_their_way_in_between(drive):
-    reel, places, _ = drive
-    ada, ben = reel.list_cars(0.05 * 31)
+    recording, places, _ = drive
+    ada, ben = recording.list_cars(0.05 * 31)
     assert (ada.car_id, ada.name, ben.car_id, ben.name) == (5, "Ada", 6, "Ben")
     assert ada.pose[:2] == pytest.approx(places[30, 0], abs=1e-5)
-    between = reel.list_cars(0.05 * 31.5)[1].pose[:2]
+    between = recording.list_cars(0.05 * 31.5)[1].pose[:2]
     assert between == pytest.approx(0.5 * (places[30, 1] + places[31, 1]), abs=1e-5)
-    assert reel.list_cars()[0].pose[:2] == pytest.approx(places[-1, 0], abs=1e-5)
+    assert recording.list_cars()[0].pose[:2] == pytest.approx(places[-1, 0], abs=1e-5)
 
 
 def test_the_race_of_a_moment_has_its_clock_and_all_marks(drive):
@@ -78,7 +78,7 @@ def test_a_car_that_was_not_there_cannot_be_shown(drive):
     with pytest.raises(SceneError, match="there is no car 9"):
         drive[0].take_picture("chase", 9, *SIZE, at=1.0)
     with pytest.raises(SceneError, match="nothing of the race is kept"):
-        Reel().take_picture("chase", 5, *SIZE)
+        RaceRecording().take_picture("chase", 5, *SIZE)
 
 
 def test_the_chosen_car_and_every_view_can_be_shown(drive):
@@ -89,31 +89,31 @@ def test_the_chosen_car_and_every_view_can_be_shown(drive):
 
 
 def test_time_that_is_held_is_kept_once(drive):
-    reel, simulator = Reel(), Simulator(WorldSpec(SceneSpec("generated_track")))
-    reel.broadcast.wants_cameras = False
+    recording, simulator = RaceRecording(), Simulator(WorldSpec(SceneSpec("generated_track")))
+    recording.broadcast.wants_cameras = False
     simulator.add_car()
     for session in ("race", "cool-down"):
-        reel.note(simulator, {1: 0}, make_view(1.0, session=session))
-    assert (len(reel._frames), reel.find_view(None).session) == (1, "cool-down")
-    reel.finish()
-    assert reel.time_line() == TimeLine(1.0, 1.0, is_live=False)
-    reel.begin()
-    assert reel.time_line() is None
+        recording.note(simulator, {1: 0}, make_view(1.0, session=session))
+    assert (len(recording._frames), recording.find_view(None).session) == (1, "cool-down")
+    recording.finish()
+    assert recording.time_line() == TimeLine(1.0, 1.0, is_live=False)
+    recording.begin()
+    assert recording.time_line() is None
     simulator.close()
 
 
 def test_the_beginning_of_a_very_long_race_is_forgotten(monkeypatch):
     monkeypatch.setattr(reels, "MOST_FRAMES", 50)
-    reel, simulator = Reel(), Simulator(WorldSpec(SceneSpec("generated_track")))
-    reel.broadcast.wants_cameras = False
+    recording, simulator = RaceRecording(), Simulator(WorldSpec(SceneSpec("generated_track")))
+    recording.broadcast.wants_cameras = False
     simulator.add_car()
     for frame in range(1, 101):
         simulator.step()
-        reel.note(simulator, {1: 0}, make_view(0.05 * frame))
-    line = reel.time_line()
+        recording.note(simulator, {1: 0}, make_view(0.05 * frame))
+    line = recording.time_line()
     assert (2.4 < line.begin < 2.9, line.end) == (True, pytest.approx(5.0))
-    assert reel.find_view(0.0).at <= line.begin + 1e-6
-    assert decode_picture(reel.take_picture("top", 1, *SIZE, at=0.0)).shape == (64, 96, 3)
+    assert recording.find_view(0.0).at <= line.begin + 1e-6
+    assert decode_picture(recording.take_picture("top", 1, *SIZE, at=0.0)).shape == (64, 96, 3)
     simulator.close()
 
 
