@@ -14,7 +14,7 @@ from donkeysim.racing.rules.rule_book import RuleBook
 from donkeysim.racing.run.race_file import load_report
 from donkeysim.racing.run.racer import DriverRacer
 from donkeysim.racing.run.verify import verify_race
-from racing.host.test_hosted_races import Meeting
+from racing.host.test_hosted_races import HostedRaces
 from standing import write_track
 
 pytestmark = pytest.mark.soak
@@ -45,31 +45,31 @@ OTHERS = (
 class Wild:
     """Does what nobody expects, the same for the same seed."""
 
-    def __init__(self, meeting: Meeting, seed: int) -> None:
-        self.meeting, self.random, self.here, self.last = meeting, random.Random(seed), [], 0
+    def __init__(self, hosted: HostedRaces, seed: int) -> None:
+        self.hosted, self.random, self.here, self.last = hosted, random.Random(seed), [], 0
 
     def do_something(self) -> None:
         chosen = self.random.choices(
             (self.join, self.leave, self.configure, self.ask, self.control, self.act), (12, 6, 12, 12, 20, 10)
         )[0]
         chosen()
-        self.meeting.settle()
-        self.meeting.beat(self.random.choice((0, 1, 3, 10, 25)), self.random.sample(self.here, len(self.here) // 2))
+        self.hosted.settle()
+        self.hosted.beat(self.random.choice((0, 1, 3, 10, 25)), self.random.sample(self.here, len(self.here) // 2))
 
     def join(self) -> None:
         if len(self.here) == CLIENTS:
             return
         self.last += 1
         self.here.append(self.last)
-        self.meeting.simulation.join(self.last)
+        self.hosted.simulation.join(self.last)
         if self.random.random() < 0.8:
-            self.meeting.say(self.last, "car_config", car_name=self.random.choice(NAMES))
+            self.hosted.say(self.last, "car_config", car_name=self.random.choice(NAMES))
         if self.random.random() < 0.5:
-            self.meeting.say(self.last, "racer_info", guid=self.random.choice(("0", "", "1", "2", "3")))
+            self.hosted.say(self.last, "racer_info", guid=self.random.choice(("0", "", "1", "2", "3")))
 
     def leave(self) -> None:
         if self.here:
-            self.meeting.leave(self.here.pop(self.random.randrange(len(self.here))))
+            self.hosted.leave(self.here.pop(self.random.randrange(len(self.here))))
 
     def configure(self) -> None:
         self.say(*self.random.choice(CONFIGS))
@@ -83,10 +83,10 @@ class Wild:
 
     def say(self, kind: str, fields: dict | None = None, **more: object) -> None:
         if self.here:
-            self.meeting.say(self.random.choice(self.here), kind, **(fields or more))
+            self.hosted.say(self.random.choice(self.here), kind, **(fields or more))
 
     def act(self) -> None:
-        row, race = self.random.randrange(8), self.meeting.races.race
+        row, race = self.random.randrange(8), self.hosted.races.race
         acts = (
             act.Pause(),
             act.Continue(),
@@ -99,10 +99,10 @@ class Wild:
         )
         with contextlib.suppress(DonkeySimError):
             if race is None:
-                self.meeting.races.start_race()
+                self.hosted.races.start_race()
             else:
-                self.meeting.races.act(self.random.choice(acts))
-        self.meeting.collect()
+                self.hosted.races.act(self.random.choice(acts))
+        self.hosted.collect()
 
 
 def shorten(book: RuleBook) -> RuleBook:
@@ -112,11 +112,11 @@ def shorten(book: RuleBook) -> RuleBook:
     return dataclasses.replace(book, race=race, qualifying=qualifying)
 
 
-def finish(meeting: Meeting) -> None:
+def finish(hosted: HostedRaces) -> None:
     """Let the race under way go on to its end."""
-    if meeting.races.race is not None:
-        meeting.races.act(act.Continue())
-        meeting.race_to_the_end((), 8000)
+    if hosted.races.race is not None:
+        hosted.races.act(act.Continue())
+        hosted.race_to_the_end((), 8000)
 
 
 @pytest.mark.timeout(3600)
@@ -128,14 +128,14 @@ def test_whatever_happens_each_race_is_counted_again(seed, tmp_path):
         book = dataclasses.replace(book, practice=3.0)
     local_racers = {"Hans": DriverRacer("steady")} if seed % 2 else {}
     track = write_track(tmp_path, "lines = [1.5]\n", "oval")
-    meeting = Meeting(track, tmp_path, book, max_cars=4 + seed % 4, local_racers=local_racers, pause=2.0)
-    wild = Wild(meeting, seed)
+    hosted = HostedRaces(track, tmp_path, book, max_cars=4 + seed % 4, local_racers=local_racers, pause=2.0)
+    wild = Wild(hosted, seed)
     for _ in range(EVENTS):
         wild.do_something()
-    finish(meeting)
-    meeting.simulation.close()
+    finish(hosted)
+    hosted.simulation.close()
     files = sorted(tmp_path.glob("race*.dlog"))
-    assert len(files) == meeting.races.race_count
+    assert len(files) == hosted.races.race_count
     for file in files:
         found = verify_race(file)
         assert found.is_confirmed, (file.name, found.list_complaints())

@@ -58,7 +58,7 @@ class LiveRace:
 
         Args:
             cars: Of the race, as they are watched.
-            number: Which race of the meeting.
+            number: Which race of this server.
         """
         simulator = self.run.simulator
         looks = {car.row: CarLook(car.car_id, simulator.get_body(car.row).colour) for car in cars}

@@ -101,7 +101,7 @@ class RaceView(msgspec.Struct, frozen=True):
     is_over: bool
     """Whether the result stands."""
     number: int = 1
-    """Which race of the meeting."""
+    """Which race of this server."""
     on_air: int = -1
     """Which car the director of pictures shows, as `TowerLine.car`; -1: none."""
     waiting: str = ""

@@ -78,7 +78,7 @@ class Timing:
         Args:
             director: Of the race.
             cars: How they are watched, by row.
-            number: Which race of the meeting.
+            number: Which race of this server.
         """
         key = self._frames, len(director.journal), number, dict(cars)
         if self._drawn is None or self._drawn[0] != key:
