@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,6 @@ from donkeysim.cli.shared_options import add_config_arguments, add_tracks_argume
 from donkeysim.core.errors import SpecError, shorten
 
 if TYPE_CHECKING:
-    from donkeysim.racing.rules.rule_book import RuleBook
     from donkeysim.racing.run.race_file import RacePlan
     from donkeysim.racing.run.racer import Racer
 
@@ -47,23 +45,17 @@ def make_plan(arguments: argparse.Namespace, names: tuple[str, ...]) -> RacePlan
         SpecError: There is no such rule book, or a number is not possible.
     """
     from donkeysim.racing.rules.registry import load_rule_book
+    from donkeysim.racing.rules.rule_book import change_laps
     from donkeysim.racing.run.race_file import SEED_COUNT, RacePlan
 
     if not 0 <= arguments.seed < SEED_COUNT:
         raise SpecError(f"the seed is {shorten(str(arguments.seed))}; it takes 0 to {SEED_COUNT - 1}.")
     book = load_rule_book(arguments.rules)
     if arguments.laps is not None:
-        book = _change_laps(book, arguments.laps)
+        if not 1 <= arguments.laps <= MAX_LAPS:
+            raise SpecError(f"--laps is {shorten(str(arguments.laps))}; it takes 1 to {MAX_LAPS}.")
+        book = change_laps(book, arguments.laps)
     return RacePlan(arguments.track, arguments.rules, book, names, arguments.seed, arguments.car)
-
-
-def _change_laps(book: RuleBook, laps: int) -> RuleBook:
-    """Return a rule book with other laps; its limit grows with them."""
-    if not 1 <= laps <= MAX_LAPS:
-        raise SpecError(f"--laps is {shorten(str(laps))}; it takes 1 to {MAX_LAPS}.")
-    old = book.race
-    limit = old.limit * max(1.0, laps / old.laps) if old.laps else 0.0
-    return replace(book, race=replace(old, laps=laps, limit=limit))
 
 
 def make_racers(arguments: argparse.Namespace) -> dict[str, Racer]:

@@ -309,7 +309,7 @@ def test_the_page_of_a_league_shows_points_evening_by_evening(tmp_path, monkeypa
         Outcome("evening-1/<race>", (("Anna", 1), ("<b>Ben</b>", 2)), (3.0, 1.0)),
         Outcome("evening-2", (("<b>Ben</b>", 1), ("Cleo", 2)), (3.0, 1.0)),
     ]
-    monkeypatch.setattr("donkeysim.racing.run.league.read_league", lambda folder, points: outcomes)
+    monkeypatch.setattr("donkeysim.racing.run.tournament.read_league", lambda folder, points: outcomes)
     monkeypatch.chdir(tmp_path)
     for name in ("season.html", "season-2.html"):
         assert run(["race", "league", ".", "--html", "season.html"]) == 0

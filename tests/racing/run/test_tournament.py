@@ -10,10 +10,16 @@ from donkeysim.racing.rules.director import Result
 from donkeysim.racing.rules.points import count_points
 from donkeysim.racing.rules.registry import load_rule_book
 from donkeysim.racing.run import tournament as rounds
-from donkeysim.racing.run.league import read_league
 from donkeysim.racing.run.race_file import RacePlan
 from donkeysim.racing.run.race_run import RaceRecord
-from donkeysim.racing.run.tournament import hold_tournament, load_tournament, make_match, make_trial, open_tournament
+from donkeysim.racing.run.tournament import (
+    hold_tournament,
+    load_tournament,
+    make_match,
+    make_trial,
+    open_tournament,
+    read_league,
+)
 
 BOOK = load_rule_book("diyrobocars")
 PLAN = RacePlan("somewhere", "diyrobocars", BOOK, ("d", "b", "c", "a"))

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING
 from donkeysim.cli.console import console, show_progress
 from donkeysim.cli.export_race import add_export_arguments
 from donkeysim.cli.race_cars import add_race_arguments, make_plan, make_racers
-from donkeysim.cli.race_engineer import add_engineer_arguments, engineer, read_seconds
+from donkeysim.cli.race_engineer import add_engineer_arguments, engineer
 from donkeysim.cli.race_host import add_host_arguments, host
 from donkeysim.cli.race_table import show_result
 from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.files import choose_free, write_whole
+from donkeysim.racing.host.engineer import read_seconds
 
 if TYPE_CHECKING:
     from donkeysim.racing.run.race_file import Report
@@ -201,7 +202,7 @@ def count(arguments: argparse.Namespace) -> int:
 
     from donkeysim.racing.export.league_page import format_league
     from donkeysim.racing.rules.points import count_points
-    from donkeysim.racing.run.league import read_league
+    from donkeysim.racing.run.tournament import read_league
 
     folder = Path(arguments.folder).expanduser()
     outcomes = read_league(folder, _read_points(arguments.points))

@@ -1,22 +1,33 @@
-"""The time between races: what is waited for, and how pages show it."""
+"""The time between races: what is waited for, how pages show it, and what clients hear meanwhile."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
+from donkeysim.core.clock import Clock
 from donkeysim.racing.host.competitor import Competitor
 from donkeysim.racing.host.race_offer import RaceOffer
 from donkeysim.racing.rules.rule_book import RuleBook
 from donkeysim.racing.show.race_view import RaceView, TowerLine
+from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.participants import Client, make_event
+from donkeysim.wire.replies import Ping
 
 RETRY_SECONDS = 10.0
 """A race that could not be held is tried again after this time at the earliest [s]."""
 
 PADDOCK = "paddock"
 """As a session of `RaceView`."""
+
+
+PING_SECONDS = 5.0
+"""Everybody hears so often that the server is there [s, wall time]."""
+
+REPEAT_SECONDS = 0.5
+"""Whoever's car is off the track hears its last telemetry again so often: clients wait for one [s, wall time]."""
 
 
 def find_obstacle(offer: RaceOffer, race_count: int, passed: float, here: int, trouble: str) -> str:
@@ -98,3 +109,31 @@ def _describe(row: int, known: Competitor) -> TowerLine:
         flag="",
         is_here=client is not None,
     )
+
+
+class KeepAlive:
+    """Knows what each client was told last."""
+
+    def __init__(self, read_clock: Clock) -> None:
+        self._read_clock = read_clock
+        self._pinged = self._repeated = read_clock()
+        self._lines: dict[int, bytes] = {}
+
+    def note(self, outputs: Iterable[Output], clients: Mapping[int, Client]) -> None:
+        """Take note of what those who are connected are told; who has gone is forgotten."""
+        told = {out.client_id: out.line for out in outputs if out.kind is OutputKind.TELEMETRY}
+        self._lines = {known: line for known, line in (self._lines | told).items() if known in clients}
+
+    def list_pings(self, clients: Iterable[Client]) -> Iterator[Output]:
+        """Yield pings when it is time for them."""
+        if self._read_clock() - self._pinged >= PING_SECONDS:
+            self._pinged = self._read_clock()
+            yield from (make_event(client, Ping()) for client in clients)
+
+    def list_repeats(self, clients: Iterable[Client]) -> Iterator[Output]:
+        """Yield the last telemetry of these clients when it is time to repeat it."""
+        if self._read_clock() - self._repeated >= REPEAT_SECONDS:
+            self._repeated = self._read_clock()
+            for client in clients:
+                if client.client_id in self._lines:
+                    yield Output(client.client_id, OutputKind.TELEMETRY, self._lines[client.client_id])

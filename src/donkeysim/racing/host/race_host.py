@@ -14,9 +14,8 @@ from donkeysim.core.clock import Clock
 from donkeysim.core.errors import DonkeySimError, SceneError, SpecError, format_count
 from donkeysim.core.types import PHYSICS_STEP
 from donkeysim.racing.host.competitor import Competitor, Competitors
-from donkeysim.racing.host.keep_alive import KeepAlive
 from donkeysim.racing.host.live_race import LiveRace
-from donkeysim.racing.host.paddock import draw_paddock, find_obstacle
+from donkeysim.racing.host.paddock import KeepAlive, draw_paddock, find_obstacle
 from donkeysim.racing.host.race_offer import RaceOffer
 from donkeysim.racing.rules.act import Act
 from donkeysim.racing.rules.course import survey_course

@@ -5,7 +5,7 @@ All times are simulated seconds, lengths metres.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from donkeysim.core.errors import describe_unknown
@@ -209,3 +209,10 @@ class RuleBook:
 def _require(is_fine: bool, sentence: str) -> None:
     if not is_fine:
         raise ValueError(sentence)
+
+
+def change_laps(book: RuleBook, laps: int) -> RuleBook:
+    """Return a rule book with other laps; its limit grows with them."""
+    old = book.race
+    limit = old.limit * max(1.0, laps / old.laps) if old.laps else 0.0
+    return replace(book, race=replace(old, laps=laps, limit=limit))

@@ -1,12 +1,14 @@
-"""A tournament from one call: a trial for the seeds, then match after match, in a folder that remembers it all.
+"""Tournaments and leagues in folders.
 
-The folder holds `tournament.json` and, for each match, a race file and its result; a tournament that was interrupted
-goes on where it stopped.
+A tournament is one call: a trial for the seeds, then match after match. Its folder holds `tournament.json` and, for
+each match, a race file and its result; one that was interrupted goes on where it stopped. A league is a folder with one
+for each evening; the files of its races and tournaments are all its memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +17,9 @@ import msgspec
 from donkeysim.core.errors import SpecError
 from donkeysim.core.files import write_whole
 from donkeysim.racing.rules.bracket import Bracket, Match, make_bracket
+from donkeysim.racing.rules.points import Outcome, list_places
 from donkeysim.racing.rules.rule_book import Race, RuleBook
-from donkeysim.racing.run.race_file import RacePlan, Report, renew_format, save_report, shift_seed
+from donkeysim.racing.run.race_file import RacePlan, Report, load_report, renew_format, save_report, shift_seed
 from donkeysim.racing.run.race_run import PilotRace, RaceRecord
 from donkeysim.racing.run.racer import Racer
 
@@ -170,3 +173,49 @@ def make_report(record: RaceRecord) -> Report:
 
 def _save(tournament: Tournament, folder: Path) -> None:
     write_whole(folder / FILE, msgspec.json.format(msgspec.json.encode(tournament), indent=2) + b"\n")
+
+
+# -- leagues -------------------------------------------------------------------------------------------------------------
+
+
+def read_league(folder: Path, points: Sequence[float] = ()) -> list[Outcome]:
+    """Return how all races and tournaments of a league ended, in the order of their names.
+
+    Args:
+        folder: Of the league; what lies deeper counts, too. Matches of a tournament count by its ranking only; other
+            races in its folder count as well.
+        points: What places are worth; none: as each one's rule book says.
+
+    Raises:
+        SpecError: There is no such folder, nothing has been raced in it, or a file is broken.
+    """
+    if not folder.is_dir():
+        raise SpecError(f"there is no folder {folder}; name the one with the league's evenings.")
+    tournaments = {path.parent: load_tournament(path.parent) for path in sorted(folder.rglob(FILE))}
+    outcomes = []
+    for place, tournament in tournaments.items():
+        if tournament.ranking:
+            worth = tuple(points) or tournament.plan.book.points
+            outcomes.append(Outcome(_name_outcome(folder, place), list_places(tournament.ranking), worth))
+    taken = {outcome.title for outcome in outcomes}
+    for log in sorted(folder.rglob("*.dlog")):
+        path = log.with_suffix(".json")
+        if not path.is_file() or (log.parent in tournaments and _is_match(log.stem, tournaments[log.parent])):
+            continue
+        report = load_report(path)
+        places = tuple((placing.name, placing.place) for placing in report.result.placings)
+        title = _name_outcome(folder, log.with_suffix(""))
+        title = _name_outcome(folder, log) if title in taken else title
+        outcomes.append(Outcome(title, places, tuple(points) or report.race.book.points))
+    if not outcomes:
+        raise SpecError(f"nothing has been raced in {folder} yet; donkey race --out {folder}/evening-1 begins.")
+    return sorted(outcomes, key=lambda outcome: outcome.title)
+
+
+def _is_match(name: str, tournament: Tournament) -> bool:
+    """Whether a race file is a tournament's own; one that was held again after an interruption has a number."""
+    return any(re.fullmatch(rf"{re.escape(own)}(-\d+)?", name) for own in (TRIAL, *tournament.results))
+
+
+def _name_outcome(folder: Path, path: Path) -> str:
+    return path.relative_to(folder).as_posix() if path != folder else folder.name
