@@ -17,11 +17,10 @@ from donkeysim.racing.export.report_page import ReportExport
 from donkeysim.racing.export.walk import Export, export_race
 from donkeysim.racing.rules.points import count_points
 from donkeysim.racing.rules.registry import load_rule_book
-from donkeysim.racing.run.league import read_league
 from donkeysim.racing.run.race_file import RacePlan
 from donkeysim.racing.run.race_run import PilotRace
 from donkeysim.racing.run.racer import DriverRacer, PilotRacer, Racer
-from donkeysim.racing.run.tournament import report_race
+from donkeysim.racing.run.tournament import read_league, report_race
 from donkeysim.racing.run.verify import verify_race
 
 PILOTS, DRIVERS = 12, ("fast", "steady", "human", "fast", "steady", "human", "fast", "human")

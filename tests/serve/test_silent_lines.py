@@ -29,4 +29,4 @@ def test_nor_does_a_race_tell_of_silent_lines(tmp_path):
     director = Director.__new__(Director)
     messages = RaceMessages(director, is_silent=True)
     messages._list_missed = lambda: iter(())
-    assert list(messages.list_admin_events((), [Event(1.0, 0, EVENT_LAP, 8.0)])) == []
+    assert list(messages.list_updates((), [Event(1.0, 0, EVENT_LAP, 8.0)])) == []

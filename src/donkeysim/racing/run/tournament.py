@@ -175,7 +175,7 @@ def _save(tournament: Tournament, folder: Path) -> None:
     write_whole(folder / FILE, msgspec.json.format(msgspec.json.encode(tournament), indent=2) + b"\n")
 
 
-# -- leagues -------------------------------------------------------------------------------------------------------------
+# -- leagues ---------------------------------------------------------------------------------------------------------
 
 
 def read_league(folder: Path, points: Sequence[float] = ()) -> list[Outcome]:
