@@ -235,13 +235,7 @@ def format_chips(cars: Sequence[tuple[int, str]]) -> str:
 
 
 def format_table(heads: Sequence[str], rows: Iterable[str], words: Sequence[str] = ()) -> str:
-    """Return a table; columns of words stand at the left.
-
-    Args:
-        heads: Of the columns.
-        rows: As HTML.
-        words: Heads of the columns that hold words.
-    """
+    """Return a table of rows in HTML; columns whose heads are among `words` hold words, and stand at the left."""
     cells = "".join(f"<th{' class=words' if head in words else ''}>{head}</th>" for head in heads)
     return f'<div class="scroll"><table><thead><tr>{cells}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
 

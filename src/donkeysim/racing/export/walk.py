@@ -162,12 +162,7 @@ class Export(Protocol):
 
 
 def export_race(path: Path, exports: Sequence[Export], report: Report | None = None) -> Verification:
-    """Play a race file and write what is made of it, whole or not at all.
-
-    Args:
-        path: The race file.
-        exports: What is to be made.
-        report: See `RaceWalk.play`.
+    """Play a race file and write what is made of it, whole or not at all; `report` as for `RaceWalk.play`.
 
     Raises:
         SpecError: It holds no race, or a frame is not the same again: then what followed would be another race.

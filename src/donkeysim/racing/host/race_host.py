@@ -54,13 +54,7 @@ class RaceHost:
     """
 
     def __init__(self, simulation: Simulation, offer: RaceOffer, read_clock: Clock) -> None:
-        """Hold races in a simulation that nobody has joined yet.
-
-        Args:
-            simulation: Which is told that races are what its scene is for.
-            offer: Which races.
-            read_clock: Wall time.
-        """
+        """Become the activity of a simulation that nobody has joined yet."""
         simulation.activity = self
         self._simulation, self._read_clock = simulation, read_clock
         self.race: LiveRace | None = None

@@ -55,15 +55,9 @@ def classify(
     names: Mapping[int, str],
     is_over: bool = True,
 ) -> tuple[Placing, ...]:
-    """Return all cars in order.
+    """Return all cars in order; scores, tallies and names are by row.
 
-    Args:
-        race: Its rules.
-        logs: Of each car.
-        scores: By row.
-        tallies: By row.
-        names: By row.
-        is_over: False while the race goes on: then cars that still drive are neither finished nor out.
+    While the race goes on, `is_over` False, cars that still drive are neither finished nor out.
     """
     statuses = {log.row: _find_status(race, log, scores[log.row], tallies[log.row], is_over) for log in logs}
     keys = {log.row: _make_key(race, log, scores[log.row], tallies[log.row], statuses[log.row]) for log in logs}

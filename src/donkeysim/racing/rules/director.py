@@ -134,10 +134,7 @@ class Director:
     def advance(self, ledger: Ledger, events: Sequence[Event], passed: float = FRAME) -> list[decide.Decision]:
         """Judge a frame that has passed and return what is to be done before the next.
 
-        Args:
-            ledger: Read.
-            events: Of the frame.
-            passed: Its length, which counts where no car is there to tell the time [s].
+        Time is that of the cars; where none is on the track the length of the frame counts, `passed` [s].
         """
         if self.session == OVER or self.is_held:
             return []
@@ -156,11 +153,8 @@ class Director:
     def apply(self, act: acts.Act, ledger: Ledger, is_logged: bool = False) -> list[decide.Decision]:
         """Carry out an act of the race engineer.
 
-        Args:
-            act: What to do.
-            ledger: Read.
-            is_logged: Whether it is from a race file, which counts as it was driven, with penalty laps for whoever had
-                finished: they were not always refused.
+        One from a race file, `is_logged`, counts as it was driven, with penalty laps for whoever had finished: they
+        were not always refused.
 
         Raises:
             SpecError: It is not possible.

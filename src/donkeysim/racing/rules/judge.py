@@ -26,13 +26,7 @@ class Judge:
     """Judges the frames of a run."""
 
     def __init__(self, book: RuleBook, course: RaceCourse, say: Callable[[decide.Decision], None]) -> None:
-        """Keep the rules.
-
-        Args:
-            book: The rules.
-            course: Where.
-            say: Takes decisions.
-        """
+        """Keep the rules of a book on a course; `say` is called with each decision."""
         self._book, self._course, self._say = book, course, say
         self._is_yellow = False
 

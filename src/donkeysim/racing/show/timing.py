@@ -54,14 +54,7 @@ class Timing:
         self._told: tuple[list[Mark], dict[int, int], tuple[Mark, ...]] | None = None
 
     def note(self, director: Director, ledger: Ledger, events: Iterable[Event], passed: float = FRAME) -> None:
-        """Note a frame, once the director has judged it; before or after what it decided is carried out.
-
-        Args:
-            director: Of the race.
-            ledger: Read.
-            events: Of the frame.
-            passed: Its length [s].
-        """
+        """Note a frame of `passed` seconds once the director has judged it, whether or not it is carried out yet."""
         self._frames += 1
         if not director.is_held:
             self.at += passed
