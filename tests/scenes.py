@@ -8,7 +8,7 @@ from donkeysim.core.device import Cpu
 from donkeysim.core.workers import Workers
 from donkeysim.physics.contact import make_scratch
 from donkeysim.physics.engine import PhysicsEngine
-from donkeysim.physics.kernels.layout import Scratch
+from donkeysim.physics.kernels.layout import StepScratch
 from donkeysim.physics.vehicle import compute_rest_height
 from donkeysim.world.layout import Layout
 from donkeysim.world.scene import Colliders, Ground, Light, Mesh, Path, Props, Scene, Start
@@ -121,10 +121,10 @@ def make_scene(ground=None, path=None, colliders=None, props=None, lines=(LINE,)
     )
 
 
-def make_room(cars, props) -> Scratch:
+def make_room(cars, props) -> StepScratch:
     """The working memory of one world, as the inner kernels take it."""
     scratch = make_scratch(cars, props, Cpu(Workers(1)), 1)
-    return Scratch(*(array[0] for array in scratch))
+    return StepScratch(*(array[0] for array in scratch))
 
 
 class Bench:

@@ -11,7 +11,7 @@ import numpy as np
 from donkeysim.core.device import Device
 from donkeysim.core.types import FloatArray
 from donkeysim.physics.kernels import layout
-from donkeysim.physics.kernels.layout import Obstacles, PropTable, Scratch
+from donkeysim.physics.kernels.layout import Obstacles, SceneProps, StepScratch
 from donkeysim.world.scene import COLLIDER_BOX, Colliders, Props, Scene
 from donkeysim.world.state import TOUCH_COUNT
 
@@ -48,17 +48,17 @@ def make_obstacles(scenes: Sequence[Scene]) -> Obstacles:
     )
 
 
-def make_prop_table(scenes: Sequence[Scene]) -> PropTable:
+def make_prop_table(scenes: Sequence[Scene]) -> SceneProps:
     """Return the props of these scenes, one after another."""
     counts = [len(scene.props.mass) for scene in scenes]
-    return PropTable(
+    return SceneProps(
         begin=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         number=np.concatenate([_pack_props(scene.props) for scene in scenes]),
         name=np.concatenate([scene.props.name for scene in scenes]).astype(np.int64),
     )
 
 
-def make_scratch(cars_per_world: int, props_per_world: int, device: Device, world_count: int) -> Scratch:
+def make_scratch(cars_per_world: int, props_per_world: int, device: Device, world_count: int) -> StepScratch:
     """Return what a device needs to step worlds.
 
     Where few rooms serve all worlds they are large enough for all that can happen. Where each world has its own, they
@@ -66,7 +66,7 @@ def make_scratch(cars_per_world: int, props_per_world: int, device: Device, worl
     """
     shapes = shape_scratch(cars_per_world, props_per_world, is_small=not device.shares_rooms)
     rooms = device.count_rooms(world_count)
-    return Scratch(**{name: device.zeros((rooms, *shape), dtype) for name, (shape, dtype) in shapes.items()})
+    return StepScratch(**{name: device.zeros((rooms, *shape), dtype) for name, (shape, dtype) in shapes.items()})
 
 
 def measure_scratch(cars_per_world: int, props_per_world: int) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.physics.kernels import layout
-from donkeysim.physics.kernels.layout import Course
+from donkeysim.physics.kernels.layout import ScenePaths
 from donkeysim.world.path_frame import measure_length
 from donkeysim.world.scene import Path, Scene
 
@@ -19,7 +19,7 @@ _BLOCK = 128
 """How many nodes, and how many points of the shortest line, are compared at once."""
 
 
-def make_course(scenes: Sequence[Scene]) -> Course:
+def make_course(scenes: Sequence[Scene]) -> ScenePaths:
     """Return the paths of these scenes, one after another."""
     entry = np.zeros((len(scenes), layout.COURSE_INDICES), np.int64)
     gates = [_list_gates(scene) for scene in scenes]
@@ -31,7 +31,7 @@ def make_course(scenes: Sequence[Scene]) -> Course:
         node_count += len(path.position)
         point_count += len(path.shortest)
         gate_count += len(gates[row])
-    return Course(
+    return ScenePaths(
         entry=entry,
         node=np.concatenate([scene.path.position for scene in scenes]).astype(np.float64),
         node_shortest=np.concatenate([_match_points(scene.path) for scene in scenes]),

@@ -90,7 +90,7 @@ def reach_line(state, car, course, scene, world, time, events):
 
 @inner_kernel
 def pass_gate(state, car, course, scene, world, gate, time, events):
-    """Judge a car that drives through a gate of its scene in driving direction; gates as `Course.gate` has them."""
+    """Judge a car that drives through a gate of its scene in driving direction; gates as `ScenePaths.gate` has them."""
     line_count, checkpoint_count = course.entry[scene, N_LINE_COUNT], course.entry[scene, N_CHECKPOINT_COUNT]
     is_closed, checkpoint = course.entry[scene, N_CLOSED] != 0, gate - line_count
     if 0 < gate < line_count:

@@ -161,7 +161,7 @@ I_KINDS, I_IS_LEVEL, I_IS_UNIFORM = 6, 7, 8
 TERRAIN_INDICES = 9
 
 
-class Course(NamedTuple):
+class ScenePaths(NamedTuple):
     """Paths, shortest lines and start lines of all scenes in flat arrays."""
 
     entry: LongArray
@@ -207,7 +207,7 @@ GRID_CELL = 1.0
 """Side of a grid cell [m]."""
 
 
-class PropTable(NamedTuple):
+class SceneProps(NamedTuple):
     """Props of all scenes."""
 
     begin: LongArray
@@ -239,7 +239,7 @@ class EventTable(NamedTuple):
     noted: LongArray
     """How many there are, shape [world_count]."""
     missed: LongArray
-    """How often a pair or a contact found no room in `Scratch`, since the table was made, shape [world_count]."""
+    """How often a pair or a contact found no room in `StepScratch`, since the table was made, shape [world_count]."""
     row: FloatArray
     """Time on the world's clock [s], row of the car, kind and value, shape [world_count, room, 4]."""
     hit_before: IntArray
@@ -250,7 +250,7 @@ EVENT_ROOM, EVENT_RESERVE = 32, 16
 """Places for events for each car of a world, and how many of a world's places hits leave free."""
 
 
-class Scratch(NamedTuple):
+class StepScratch(NamedTuple):
     """What the worlds that are stepped at once need; nothing of it outlives a call.
 
     Each has a room of its own, the first axis. Kernels hand on one room's rows as a plain tuple, places S_*: not every
@@ -280,7 +280,7 @@ class Scratch(NamedTuple):
 S_BODY, S_PAIR, S_CONTACT, S_LINK, S_TOUCH, S_BOX, S_FRUSTUM, S_POLYGON, S_MISSED = range(9)
 
 
-# -- box, in `Scratch` and `Obstacles`: half size [m], centre [m], rotation by rows
+# -- box, in `StepScratch` and `Obstacles`: half size [m], centre [m], rotation by rows
 B_HALF, B_CENTRE, B_ROTATION = 0, 3, 6
 
 # -- frustum likewise: middle of the base [m], axis, height [m], radius of base and of top [m]

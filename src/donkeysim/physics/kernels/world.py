@@ -42,12 +42,12 @@ from donkeysim.physics.kernels.layout import (
     VELOCITY,
     WHEEL_ANGLE,
     WHEEL_SPEED,
-    Course,
     EventTable,
     Obstacles,
     Orders,
-    PropTable,
-    Scratch,
+    ScenePaths,
+    SceneProps,
+    StepScratch,
     Terrain,
 )
 from donkeysim.physics.kernels.ledger import Book, write_row
@@ -316,8 +316,8 @@ def step_one_world(
     control: Control,
     param: FloatArray,
     orders: Orders,
-    tables: tuple[Terrain, Course, Obstacles, PropTable],
-    scratches: Scratch,
+    tables: tuple[Terrain, ScenePaths, Obstacles, SceneProps],
+    scratches: StepScratch,
     events: EventTable,
     book: Book,
 ) -> None:
@@ -371,7 +371,7 @@ def place_one_car(
     state: State,
     world_scene: IntArray,
     slots: int,
-    tables: tuple[Terrain, Course, Obstacles, PropTable],
+    tables: tuple[Terrain, ScenePaths, Obstacles, SceneProps],
     events: EventTable,
     book: Book,
 ) -> None:

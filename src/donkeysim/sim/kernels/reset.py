@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray, IntArray, LongArray
-from donkeysim.physics.kernels.layout import Course, EventTable, Obstacles, PropTable, Terrain
+from donkeysim.physics.kernels.layout import EventTable, Obstacles, ScenePaths, SceneProps, Terrain
 from donkeysim.physics.kernels.ledger import Book, write_row
 from donkeysim.physics.kernels.progress import follow_active, observe_progress
 from donkeysim.physics.kernels.world import locate_node
@@ -59,7 +59,7 @@ def reset_world(
     slots: int,
     prop_slots: int,
     paths: PathRows,
-    tables: tuple[Terrain, Course, Obstacles, PropTable],
+    tables: tuple[Terrain, ScenePaths, Obstacles, SceneProps],
     events: EventTable,
     book: Book,
 ) -> None:

@@ -46,7 +46,7 @@ class EdgeColumns(NamedTuple):
     third: int = 8
 
 
-class PlaneColumns(NamedTuple):
+class GatherPlaneColumns(NamedTuple):
     """`GatherScratch.plane`: of a triangle."""
 
     u: int = 0  # u/w and v/w [texel] per column, per row, at the first pixel, 3 columns each
@@ -108,7 +108,7 @@ class ShadeColumns(NamedTuple):
 
 
 EDGE, EDGE_WIDTH = EdgeColumns(), 12
-PLANE_OF, PLANE_OF_WIDTH = PlaneColumns(), 10
+PLANE_OF, PLANE_OF_WIDTH = GatherPlaneColumns(), 10
 WHOLE, WHOLE_WIDTH = WholeColumns(), 4
 SHAPE, MOST_COLUMNS = ShapeBits(), 2047
 SPOT = SpotBits()
