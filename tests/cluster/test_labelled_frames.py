@@ -15,8 +15,8 @@ import pyarrow.parquet
 
 from donkeysim.cli import donkey
 from donkeysim.cluster import dataset, frames
-from donkeysim.cluster.crew import Crew
 from donkeysim.cluster.dataset import generate_dataset, name_shard
+from donkeysim.cluster.executor import Executor
 from donkeysim.cluster.frames import DEPTH_STEP, FramesSpec, Stage
 from donkeysim.core.errors import SpecError
 from donkeysim.core.image import decode_picture
@@ -25,7 +25,7 @@ from donkeysim.world.scene import CLASS_ROAD, CLASS_SKY
 SPEC = FramesSpec(
     tracks=("generated_track", "reading_room"), frames=14, shard=6, cars=4, every=2, width=32, height=24, seed=3
 )
-ALONE = Crew(workers=0)
+ALONE = Executor(workers=0)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from donkeysim.cli import donkey
-from donkeysim.cluster.crew import Crew
+from donkeysim.cluster.executor import Executor
 from donkeysim.cluster.matrix import Cell, MatrixSpec, drive_cell, drive_matrix, estimate_mean, sum_up
 from donkeysim.core.errors import SpecError
 from donkeysim.learn.evaluate import Conditions
@@ -19,7 +19,7 @@ SPEC = MatrixSpec((str(BUILT_IN_PILOT),), ("generated_track",), seeds=2, laps=1)
 
 @pytest.fixture(scope="module")
 def cells():
-    return list(drive_matrix(SPEC, Conditions(), Crew(workers=0)))
+    return list(drive_matrix(SPEC, Conditions(), Executor(workers=0)))
 
 
 def test_every_start_is_driven_once(cells):

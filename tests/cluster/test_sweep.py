@@ -16,12 +16,12 @@ from donkeysim.cli.sweep_check import check_sweep
 from donkeysim.cli.sweep_options import OWN, list_options, read_options, spell_repeat
 from donkeysim.cli.sweep_table import draw_table
 from donkeysim.cli.sweep_training import make_learning
-from donkeysim.cluster.crew import Crew
-from donkeysim.cluster.sweep.folder import PROGRESS_NAME, Site, claim_folder, gather_curve, resume_folder
+from donkeysim.cluster.executor import Executor
 from donkeysim.cluster.sweep.plan import Job, Plan, TrialResult, draw_trials, find_best
 from donkeysim.cluster.sweep.report import format_report
 from donkeysim.cluster.sweep.run import run_sweep
 from donkeysim.cluster.sweep.spec import read_sweep
+from donkeysim.cluster.sweep.store import PROGRESS_NAME, TrialStore, claim_folder, gather_curve, resume_folder
 from donkeysim.core.errors import DonkeySimError, SpecError
 
 HEAD = 'command = "rl"\nbudget = 900\nmaximize = "laps"\n'
@@ -235,87 +235,87 @@ def test_the_order_of_arrival_changes_nothing(method, read):
         assert go_through(Plan(plan_file(read, method)), score, random.Random(seed)) == expected
 
 
-def make_site(folder, train, method="halving"):
+def make_store(folder, train, method="halving"):
     path = write(folder, f'{HEAD}method = "{method}"\ntrials = 9\n{SEARCH}')
-    return Site(claim_folder(path, folder / "out"), folder / "out", folder, train)
+    return TrialStore(claim_folder(path, folder / "out"), folder / "out", folder, train)
 
 
-def pretend(order):
+def pretend(job_spec):
     """Stands for a training."""
-    if order.job.trial == 4:
+    if job_spec.job.trial == 4:
         raise DonkeySimError("it diverged.")
     for step in range(5):
-        order.report(step, {"laps": step * order.job.options["speed"], "nothing": float("nan")})
-    (order.folder / "pilot.h5").write_text(f"{order.job}")
-    return TrialResult({"laps": order.job.options["speed"] * order.job.budget}, words=["rl"], pilot="pilot.h5")
+        job_spec.report(step, {"laps": step * job_spec.job.options["speed"], "nothing": float("nan")})
+    (job_spec.folder / "pilot.h5").write_text(f"{job_spec.job}")
+    return TrialResult({"laps": job_spec.job.options["speed"] * job_spec.job.budget}, words=["rl"], pilot="pilot.h5")
 
 
 def test_who_is_stopped_goes_on_and_does_nothing_twice(tmp_path):
-    whole = make_site(tmp_path, pretend)
+    whole = make_store(tmp_path, pretend)
     plan = Plan(whole.file)
-    run_sweep(whole, Crew(workers=0), plan, lambda: None)
+    run_sweep(whole, Executor(workers=0), plan, lambda: None)
     done = []
 
-    def stumble(order):
-        done.append(order.job.name)
+    def stumble(job_spec):
+        done.append(job_spec.job.name)
         if len(done) in (3, 8, 11):
-            (order.folder / "half").touch()
+            (job_spec.folder / "half").touch()
             raise KeyboardInterrupt
-        return pretend(order)
+        return pretend(job_spec)
 
     (tmp_path / "again").mkdir()
-    site = make_site(tmp_path / "again", stumble)
+    store = make_store(tmp_path / "again", stumble)
     for _ in range(4):
-        again = Plan(site.file)
-        run_sweep(site, Crew(workers=0), again, lambda: None)
+        again = Plan(store.file)
+        run_sweep(store, Executor(workers=0), again, lambda: None)
     assert again.is_over
     assert [(job, result) for job, result in again.done] == [(job, result) for job, result in plan.done]
     assert len(done) == len(plan.done) + 3
-    assert sorted(path.name for path in (site.folder / "trials").iterdir()) == sorted(job.name for job, _ in plan.done)
-    file, base = resume_folder(site.folder)
-    assert (file, base) == (site.file, Path.cwd())
+    assert sorted(path.name for path in (store.folder / "trials").iterdir()) == sorted(job.name for job, _ in plan.done)
+    file, base = resume_folder(store.folder)
+    assert (file, base) == (store.file, Path.cwd())
 
 
 def test_one_sweep_at_a_time_works_in_a_folder(tmp_path):
-    site = make_site(tmp_path, pretend)
+    store = make_store(tmp_path, pretend)
     refusal = pytest.raises(SpecError, match="another donkey sweep works in")
-    with site.locked(), refusal:
-        run_sweep(site, Crew(workers=0), Plan(site.file), lambda: None)
-    run_sweep(site, Crew(workers=0), Plan(site.file), lambda: None)
+    with store.locked(), refusal:
+        run_sweep(store, Executor(workers=0), Plan(store.file), lambda: None)
+    run_sweep(store, Executor(workers=0), Plan(store.file), lambda: None)
 
 
 def test_figures_that_are_no_numbers_are_left_out(tmp_path):
-    site = make_site(tmp_path, pretend)
-    job = Plan(site.file).take()
-    result = site.do(job)
+    store = make_store(tmp_path, pretend)
+    job = Plan(store.file).take()
+    result = store.do(job)
     assert set(result.curve) == {"laps"}
-    assert site.read(job) == result
-    with (site.locate(job) / PROGRESS_NAME).open("a") as file:
+    assert store.read(job) == result
+    with (store.locate(job) / PROGRESS_NAME).open("a") as file:
         file.write('[1, {"lap')
-    assert site.do(job) == result
+    assert store.do(job) == result
     assert len(gather_curve([(place, {"laps": 1.0}) for place in range(1001)])["laps"]) <= 200
 
 
 def test_the_report_needs_nothing_else(tmp_path):
-    site = make_site(tmp_path, pretend)
-    plan = Plan(site.file)
-    run_sweep(site, Crew(workers=0), plan, lambda: None)
-    best = find_best(site.file.spec, plan.done)
-    page = format_report(site.file, plan.done, best)
+    store = make_store(tmp_path, pretend)
+    plan = Plan(store.file)
+    run_sweep(store, Executor(workers=0), plan, lambda: None)
+    best = find_best(store.file.spec, plan.done)
+    page = format_report(store.file, plan.done, best)
     assert "http" not in page
     assert "it diverged." in page
     assert page.count("<tr") == 10
     assert f"Best: trial {best[0].trial}" in page
     assert best[0].turn == 2
     broken = [(job, TrialResult(error="<b>it broke.")) for job, _ in plan.done]
-    assert "&lt;b&gt;it broke." in format_report(site.file, broken, None)
+    assert "&lt;b&gt;it broke." in format_report(store.file, broken, None)
 
 
 def test_a_folder_that_holds_something_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    make_site(tmp_path, pretend)
+    make_store(tmp_path, pretend)
     with pytest.raises(SpecError, match="go on with --resume"):
-        make_site(tmp_path, pretend)
+        make_store(tmp_path, pretend)
     assert donkey.run(["sweep", "--resume", "nowhere"]) != 0
     assert "holds no sweep" in capsys.readouterr().err
     assert donkey.run(["sweep"]) != 0
@@ -323,16 +323,16 @@ def test_a_folder_that_holds_something_is_refused(tmp_path, monkeypatch, capsys)
 
 
 def test_the_table_shows_who_is_done_and_who_is_under_way(tmp_path):
-    site = make_site(tmp_path, pretend)
-    plan = Plan(site.file)
+    store = make_store(tmp_path, pretend)
+    plan = Plan(store.file)
     done, under_way, begins = plan.take(), plan.take(), plan.take()
-    plan.note(done, site.do(done))
+    plan.note(done, store.do(done))
     for job, text in ((under_way, '[40, {"laps": 2.5}]\n'), (begins, "")):
-        part = site.locate(job).with_name(f".{job.name}.host-1.part")
+        part = store.locate(job).with_name(f".{job.name}.host-1.part")
         part.mkdir()
         (part / PROGRESS_NAME).write_text(text)
     screen = Console(file=io.StringIO(), width=120)
-    screen.print(draw_table(site, plan))
+    screen.print(draw_table(store, plan))
     title, *lines = screen.file.getvalue().splitlines()
     assert title.strip() == "1 training done, 2 under way, 6 of this round wait"
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines if line.startswith("│")]
@@ -344,15 +344,15 @@ def test_the_table_shows_who_is_done_and_who_is_under_way(tmp_path):
 def test_a_sweep_of_the_time_when_our_places_had_the_originals_names_goes_on_in_ours(tmp_path):
     tracks = 'track = ["warren", ["warren", "oval"]]\n'
     path = write(tmp_path, f'{HEAD}method = "grid"\n[options]\ntest = ["warehouse"]\n[search]\n{tracks}speed = [0.5]\n')
-    site = Site(claim_folder(path, tmp_path / "out"), tmp_path / "out", tmp_path, pretend)
-    site.do(Plan(site.file).take())
-    assert resume_folder(site.folder)[0] == site.file
-    for note in (site.folder / "sweep.json", *site.folder.glob("trials/*/result.json")):
+    store = TrialStore(claim_folder(path, tmp_path / "out"), tmp_path / "out", tmp_path, pretend)
+    store.do(Plan(store.file).take())
+    assert resume_folder(store.folder)[0] == store.file
+    for note in (store.folder / "sweep.json", *store.folder.glob("trials/*/result.json")):
         note.write_text(json.dumps(json.loads(note.read_text()) | {"format": 1}))
-    file, _ = resume_folder(site.folder)
+    file, _ = resume_folder(store.folder)
     assert file.fixed == {"test": ["pallet_hall"]}
     assert file.search["track"].values == ("carpet_hall", ["carpet_hall", "oval"])
-    again = Site(file, site.folder, site.base, pretend)
+    again = TrialStore(file, store.folder, store.base, pretend)
     job = Plan(file).take()
     assert job.options["track"] == "carpet_hall"
     assert again.read(job) is not None, "it is done already"

@@ -13,7 +13,7 @@ from donkeysim.cli.console import console, show_progress
 from donkeysim.core.errors import SpecError
 
 if TYPE_CHECKING:
-    from donkeysim.cluster.crew import Crew
+    from donkeysim.cluster.executor import Executor
     from donkeysim.cluster.matrix import Cell, Cells, Interval, MatrixSpec
     from donkeysim.learn.evaluate import Conditions
 
@@ -77,12 +77,12 @@ def check_pilots(arguments: argparse.Namespace, models: list[Path], conditions: 
     return names
 
 
-def choose_crew(arguments: argparse.Namespace) -> Crew:
+def choose_executor(arguments: argparse.Namespace) -> Executor:
     """Return who drives: this process alone, unless workers or a cluster are asked for."""
-    from donkeysim.cluster.crew import Crew
+    from donkeysim.cluster.executor import Executor
 
     alone = arguments.workers is None and arguments.address is None
-    return Crew(0 if alone else arguments.workers, arguments.address)
+    return Executor(0 if alone else arguments.workers, arguments.address)
 
 
 def run_matrix(arguments: argparse.Namespace, models: list[Path], tracks: list[str], conditions: Conditions) -> int:
@@ -93,10 +93,10 @@ def run_matrix(arguments: argparse.Namespace, models: list[Path], tracks: list[s
     names = check_pilots(arguments, models, conditions)
     seeds = 1 if arguments.seeds is None else arguments.seeds
     spec = MatrixSpec(names, tuple(tracks), seeds, find_laps(arguments), arguments.type or "")
-    crew = choose_crew(arguments)
+    executor = choose_executor(arguments)
     cells = []
     with show_progress("driving") as report:
-        for cell in drive_matrix(spec, conditions, crew):
+        for cell in drive_matrix(spec, conditions, executor):
             cells.append(cell)
             report(len(cells), spec.count)
     found = sum_up(spec, cells)

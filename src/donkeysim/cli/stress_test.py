@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
-from donkeysim.cli.evaluation_matrix import check_pilots, choose_crew, choose_out, find_laps, format_interval
+from donkeysim.cli.evaluation_matrix import check_pilots, choose_executor, choose_out, find_laps, format_interval
 
 if TYPE_CHECKING:
     from donkeysim.cluster.stress import StressCell, StressDrive, StressSpec
@@ -30,10 +30,10 @@ def run_stress(arguments: argparse.Namespace, models: list[Path], tracks: list[s
     names = check_pilots(arguments, models, conditions)
     seeds = SEEDS if arguments.seeds is None else arguments.seeds
     spec = StressSpec(names, tuple(tracks), seeds, find_laps(arguments, 1), kind=arguments.type or "")
-    crew = choose_crew(arguments)
+    executor = choose_executor(arguments)
     drives = []
     with show_progress("driving") as report:
-        for drive in drive_stress(spec, conditions, crew):
+        for drive in drive_stress(spec, conditions, executor):
             drives.append(drive)
             report(len(drives), len(spec.drives))
     found = sum_up(spec, drives)

@@ -14,8 +14,8 @@ from donkeysim.core.errors import format_count
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from donkeysim.cluster.sweep.folder import Site
     from donkeysim.cluster.sweep.plan import Job, Plan, TrialResult
+    from donkeysim.cluster.sweep.store import TrialStore
 
 SHOWN = 10
 """Trials that are done, the best ones."""
@@ -25,7 +25,7 @@ REFRESH = 1.0
 
 
 @contextmanager
-def show_table(site: Site, plan: Plan) -> Iterator[Callable[[], None]]:
+def show_table(store: TrialStore, plan: Plan) -> Iterator[Callable[[], None]]:
     """Show the table while the block runs; elsewhere than on a terminal a line for each training that is done."""
     from rich.live import Live
 
@@ -36,28 +36,28 @@ def show_table(site: Site, plan: Plan) -> Iterator[Callable[[], None]]:
             nonlocal shown, told
             if not console.is_interactive:
                 for job, result in plan.done[told:]:
-                    console.print(_describe(site, job, result), soft_wrap=True)
+                    console.print(_describe(store, job, result), soft_wrap=True)
                 told = len(plan.done)
             elif time.monotonic() - shown > REFRESH:
                 shown = time.monotonic()
-                live.update(draw_table(site, plan), refresh=True)
+                live.update(draw_table(store, plan), refresh=True)
 
         yield watch
 
 
-def _describe(site: Site, job: Job, result: TrialResult) -> str:
-    metric = site.file.spec.metric
+def _describe(store: TrialStore, job: Job, result: TrialResult) -> str:
+    metric = store.file.spec.metric
     value = result.error or f"{metric} {result.figures.get(metric, float('nan')):.6g}"
-    turn = f", round {job.turn + 1}" if site.file.spec.method in ("halving", "population") else ""
+    turn = f", round {job.turn + 1}" if store.file.spec.method in ("halving", "population") else ""
     return f"trial {job.trial}{turn}: {value}  {describe_options(job.options)}  {result.seconds:.1f} s"
 
 
-def draw_table(site: Site, plan: Plan) -> Table:
+def draw_table(store: TrialStore, plan: Plan) -> Table:
     """Return the table as things stand."""
     from rich.table import Table
 
-    spec = site.file.spec
-    running = {name: point for name, point in site.read_running().items() if name in plan.taken}
+    spec = store.file.spec
+    running = {name: point for name, point in store.read_running().items() if name in plan.taken}
     table = Table(title=_describe_state(plan, len(running)), title_justify="left")
     for heading in ("trial", "round", spec.metric, "options", "s"):
         table.add_column(heading, justify="left" if heading == "options" else "right", overflow="fold")

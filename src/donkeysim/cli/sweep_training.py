@@ -13,9 +13,9 @@ import numpy as np
 from donkeysim.cli.commands import rl
 from donkeysim.cli.commands.train import TrainSpec
 from donkeysim.cli.sweep_options import PILOT, gather_options, read_options, spell_repeat
-from donkeysim.cluster.sweep.folder import Order
 from donkeysim.cluster.sweep.plan import Job, TrialResult
 from donkeysim.cluster.sweep.spec import SweepFile
+from donkeysim.cluster.sweep.store import JobSpec
 
 if TYPE_CHECKING:
     from donkeysim.learn.fit import EpochResult
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from donkeysim.rl.task import TrainingTask
 
 
-def do_training(order: Order) -> TrialResult:
+def do_training(job_spec: JobSpec) -> TrialResult:
     """Train on one thread.
 
     Raises:
@@ -35,10 +35,10 @@ def do_training(order: Order) -> TrialResult:
 
     torch.set_num_threads(1)
     begun = time.perf_counter()
-    figures = _TRAININGS[order.file.spec.command](order)
+    figures = _TRAININGS[job_spec.file.spec.command](job_spec)
     return TrialResult(
         figures=figures,
-        words=spell_repeat(order.file, order.job),
+        words=spell_repeat(job_spec.file, job_spec.job),
         pilot=PILOT,
         seconds=time.perf_counter() - begun,
     )
@@ -64,24 +64,24 @@ def make_train_spec(file: SweepFile, job: Job, folder: Path, source: Path | None
     return TrainSpec(**given, model=str(folder / PILOT))
 
 
-def _learn(order: Order) -> dict[str, float]:
+def _learn(job_spec: JobSpec) -> dict[str, float]:
     from donkeysim.rl.curve import CurveFile
     from donkeysim.rl.session import TrainingSession
     from donkeysim.rl.task import read_task
 
-    begun, job = time.perf_counter(), order.job
+    begun, job = time.perf_counter(), job_spec.job
     if job.prolongs:
-        task, limit = read_task(order.folder), rl.make_limit(None, job.budget)
+        task, limit = read_task(job_spec.folder), rl.make_limit(None, job.budget)
     else:
-        task, limit = make_learning(order.file, job, order.source)
-    session = TrainingSession(task, order.folder, limit, begun, job.prolongs)
-    curve = CurveFile(order.folder / rl.CURVE_NAME, session.steps)
+        task, limit = make_learning(job_spec.file, job, job_spec.source)
+    session = TrainingSession(task, job_spec.folder, limit, begun, job.prolongs)
+    curve = CurveFile(job_spec.folder / rl.CURVE_NAME, session.steps)
 
     rewards = [0.0]
 
     def tell(update: Update) -> None:
         rewards[0] = update.reward
-        order.report(update.steps, {"reward": update.reward, **_sum_checks(update.checks)})
+        job_spec.report(update.steps, {"reward": update.reward, **_sum_checks(update.checks)})
 
     outcome = session.run([curve, tell])
     curve.close()
@@ -102,14 +102,14 @@ def _sum_checks(checks: Sequence[Check]) -> dict[str, float]:
     }
 
 
-def _train(order: Order) -> dict[str, float]:
+def _train(job_spec: JobSpec) -> dict[str, float]:
     from donkeysim.learn.backend import import_keras
 
     import_keras().utils.clear_session()  # names of layers are counted from the first one of the process
-    spec = make_train_spec(order.file, order.job, order.folder, order.source)
+    spec = make_train_spec(job_spec.file, job_spec.job, job_spec.folder, job_spec.source)
 
     def tell(epoch: EpochResult) -> None:
-        order.report(epoch.number, epoch.losses)
+        job_spec.report(epoch.number, epoch.losses)
 
     result = spec.train(spec.load_config(), tell)
     if result.was_interrupted:
@@ -118,4 +118,4 @@ def _train(order: Order) -> dict[str, float]:
     return {"val_loss": result.best_loss, "loss": best, "epochs": float(len(result.history["loss"]))}
 
 
-_TRAININGS: Mapping[str, Callable[[Order], dict[str, float]]] = {"rl": _learn, "train": _train}
+_TRAININGS: Mapping[str, Callable[[JobSpec], dict[str, float]]] = {"rl": _learn, "train": _train}

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from donkeysim.cluster.crew import Crew
+from donkeysim.cluster.executor import Executor
 from donkeysim.cluster.frames import DEPTH_STEP, FramesSpec, open_stage
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.extras import import_extra
@@ -73,14 +73,14 @@ class Dataset:
 
 
 def generate_dataset(
-    spec: FramesSpec, folder: Path, crew: Crew, report: Report = lambda _done, _total: None
+    spec: FramesSpec, folder: Path, executor: Executor, report: Report = lambda _done, _total: None
 ) -> Dataset:
     """Make all shards that are missing in a folder, then the summary.
 
     Args:
         spec: Which frames.
         folder: Where; made when there is none.
-        crew: Who works; each process must see the folder by this name.
+        executor: Each of its processes must see the folder by this name.
         report: Called as report(done, total), in frames.
 
     Raises:
@@ -88,14 +88,14 @@ def generate_dataset(
         DonkeySimError: A file cannot be written.
     """
     import_extra("pyarrow", "datasets need pyarrow", "cluster")
-    spec.make_experiment()  # what is not possible is said before the crew comes
+    spec.make_experiment()  # what is not possible is said before any worker starts
     place = folder.resolve()
     _claim(spec, place)
     have = {number: shard for number in range(spec.shard_count) if (shard := read_shard(spec, place, number))}
     missing = [number for number in range(spec.shard_count) if number not in have]
     made, done = dict(have), sum(shard.frames for shard in have.values())
     report(done, spec.frames)
-    for shard in crew.run(write_shard, spec, str(place), over=missing):
+    for shard in executor.run(write_shard, spec, str(place), over=missing):
         made[shard.number] = shard
         done += shard.frames
         report(done, spec.frames)
@@ -121,7 +121,7 @@ def name_shard(spec: FramesSpec, number: int) -> str:
 
 
 def write_shard(spec: FramesSpec, folder: str, number: int) -> Shard:
-    """Drive a shard and write its file; runs in a process of the crew.
+    """Drive a shard and write its file; runs in a process of the executor.
 
     Raises:
         DonkeySimError: The file cannot be written.

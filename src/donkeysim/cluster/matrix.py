@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 from scipy import stats
 
-from donkeysim.cluster.crew import Crew
+from donkeysim.cluster.executor import Executor
 from donkeysim.core.errors import SpecError
 from donkeysim.learn.evaluate import Conditions, evaluate
 from donkeysim.learn.pilot import NetworkPilot, load_pilot
@@ -125,13 +125,13 @@ class Cells:
     speed: Interval
 
 
-def drive_matrix(spec: MatrixSpec, conditions: Conditions, crew: Crew) -> Iterator[Cell]:
+def drive_matrix(spec: MatrixSpec, conditions: Conditions, executor: Executor) -> Iterator[Cell]:
     """Yield the drives of a matrix, each as it is done; the same ones whoever drives them."""
-    return crew.run(drive_cell, spec, conditions, over=range(spec.count))
+    return executor.run(drive_cell, spec, conditions, over=range(spec.count))
 
 
 def drive_cell(spec: MatrixSpec, conditions: Conditions, number: int) -> Cell:
-    """Let a pilot drive; runs in a process of the crew, which must see the pilots' files by these names."""
+    """Let a pilot drive; runs in a process of the executor, which must see the pilots' files by these names."""
     model, track, seed = spec.find_cell(number)
     run = evaluate(load_once(model, spec.kind, conditions.throttle_range), [track], spec.laps, conditions, seed).runs[0]
     return Cell(

@@ -21,7 +21,7 @@ from typing import TypeAlias
 import numpy as np
 
 from donkeysim import __version__
-from donkeysim.cluster.crew import Crew
+from donkeysim.cluster.executor import Executor
 from donkeysim.cluster.matrix import Interval, estimate_mean, load_once
 from donkeysim.core.errors import SpecError, describe_unknown, format_count
 from donkeysim.core.types import BoolArray
@@ -179,13 +179,13 @@ class StressCell:
     cte: Interval
 
 
-def drive_stress(spec: StressSpec, conditions: Conditions, crew: Crew) -> Iterator[StressDrive]:
+def drive_stress(spec: StressSpec, conditions: Conditions, executor: Executor) -> Iterator[StressDrive]:
     """Yield the drives, each as it is done; the same ones whoever drives them."""
-    return crew.run(drive_one, spec, conditions, over=range(len(spec.drives)))
+    return executor.run(drive_one, spec, conditions, over=range(len(spec.drives)))
 
 
 def drive_one(spec: StressSpec, conditions: Conditions, number: int) -> StressDrive:
-    """Let a pilot drive; runs in a process of the crew, which must see the pilots' files by these names."""
+    """Let a pilot drive; runs in a process of the executor, which must see the pilots' files by these names."""
     model, column, strength, track, seed = spec.drives[number]
     hard = make_conditions(conditions, column, strength, seed)
     run = evaluate(load_once(model, spec.kind, conditions.throttle_range), [track], spec.laps, hard, seed + 1).runs[0]

@@ -41,13 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make what is missing and say what is there."""
-    from donkeysim.cluster.crew import Crew
     from donkeysim.cluster.dataset import generate_dataset
+    from donkeysim.cluster.executor import Executor
 
-    spec, crew = read_spec(arguments), Crew(arguments.workers, arguments.address)
+    spec, executor = read_spec(arguments), Executor(arguments.workers, arguments.address)
     begun = time.perf_counter()
     with show_progress("frames") as report:
-        dataset = generate_dataset(spec, Path(arguments.out), crew, report)
+        dataset = generate_dataset(spec, Path(arguments.out), executor, report)
     took = time.perf_counter() - begun
     made = sum(shard.frames for shard in dataset.shards) if dataset.made == len(dataset.shards) else None
     size = sum(shard.size for shard in dataset.shards)

@@ -24,8 +24,8 @@ from donkeysim.cli.console import console
 from donkeysim.core.errors import SpecError
 
 if TYPE_CHECKING:
-    from donkeysim.cluster.sweep.folder import Site
     from donkeysim.cluster.sweep.plan import Job, Plan, TrialResult
+    from donkeysim.cluster.sweep.store import TrialStore
 
 COMMANDS_NAME, REPORT_NAME = "commands.txt", "report.html"
 
@@ -44,28 +44,28 @@ def run(arguments: argparse.Namespace) -> int:
     """Train what is left, show how it goes, and write the report."""
     from donkeysim.cli.sweep_options import spell_repeat
     from donkeysim.cli.sweep_table import show_table
-    from donkeysim.cluster.crew import Crew
-    from donkeysim.cluster.sweep.folder import BEST
+    from donkeysim.cluster.executor import Executor
     from donkeysim.cluster.sweep.plan import Plan, find_best
     from donkeysim.cluster.sweep.report import write_report
     from donkeysim.cluster.sweep.run import run_sweep
+    from donkeysim.cluster.sweep.store import BEST
 
-    crew = Crew(arguments.workers, arguments.address)
-    site = open_site(arguments)
-    plan = Plan(site.file)
+    executor = Executor(arguments.workers, arguments.address)
+    store = open_store(arguments)
+    plan = Plan(store.file)
     logging.getLogger("donkeysim").setLevel(logging.WARNING)
-    with show_table(site, plan) as watch:
-        run_sweep(site, crew, plan, watch)
-    best = find_best(site.file.spec, plan.done)
-    report = write_report(site.file, plan.done, best, site.folder / REPORT_NAME)
+    with show_table(store, plan) as watch:
+        run_sweep(store, executor, plan, watch)
+    best = find_best(store.file.spec, plan.done)
+    report = write_report(store.file, plan.done, best, store.folder / REPORT_NAME)
     if best is not None:
-        keep_best(site, best)
-        commands = [shlex.join(spell_repeat(site.file, job)) for job in list_chain(plan, best[0])]
-        (site.folder / BEST / COMMANDS_NAME).write_text("\n".join(commands) + "\n", encoding="utf-8")
-    return say_result(site, plan, best, report)
+        keep_best(store, best)
+        commands = [shlex.join(spell_repeat(store.file, job)) for job in list_chain(plan, best[0])]
+        (store.folder / BEST / COMMANDS_NAME).write_text("\n".join(commands) + "\n", encoding="utf-8")
+    return say_result(store, plan, best, report)
 
 
-def open_site(arguments: argparse.Namespace) -> Site:
+def open_store(arguments: argparse.Namespace) -> TrialStore:
     """Return where the sweep takes place, begun or gone on with.
 
     Raises:
@@ -73,8 +73,8 @@ def open_site(arguments: argparse.Namespace) -> Site:
     """
     from donkeysim.cli.sweep_check import check_sweep
     from donkeysim.cli.sweep_training import do_training
-    from donkeysim.cluster.sweep.folder import Site, claim_folder, resume_folder
     from donkeysim.cluster.sweep.spec import read_sweep
+    from donkeysim.cluster.sweep.store import TrialStore, claim_folder, resume_folder
 
     if (arguments.file is None) == (arguments.resume is None):
         raise SpecError("give the FILE.toml of a sweep, or --resume with the folder of one, and only one of them.")
@@ -83,11 +83,11 @@ def open_site(arguments: argparse.Namespace) -> Site:
             raise SpecError("--resume goes on in its folder; leave --out away.")
         folder = Path(arguments.resume).expanduser().resolve()
         file, base = resume_folder(folder)
-        return Site(file, folder, base, do_training)
+        return TrialStore(file, folder, base, do_training)
     path = Path(arguments.file).expanduser()
     check_sweep(read_sweep(path))
     folder = Path(arguments.out or path.with_suffix("").name).expanduser().resolve()
-    return Site(claim_folder(path, folder), folder, Path.cwd(), do_training)
+    return TrialStore(claim_folder(path, folder), folder, Path.cwd(), do_training)
 
 
 def list_chain(plan: Plan, job: Job) -> list[Job]:
@@ -99,22 +99,22 @@ def list_chain(plan: Plan, job: Job) -> list[Job]:
     return chain
 
 
-def keep_best(site: Site, best: tuple[Job, TrialResult]) -> None:
+def keep_best(store: TrialStore, best: tuple[Job, TrialResult]) -> None:
     """Copy the best pilot, with all that lies beside it under its name, into a folder of its own."""
-    from donkeysim.cluster.sweep.folder import BEST
+    from donkeysim.cluster.sweep.store import BEST
 
-    folder = site.folder / BEST
+    folder = store.folder / BEST
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     job, result = best
-    for path in site.locate(job).glob(f"{Path(result.pilot).stem}.*"):
+    for path in store.locate(job).glob(f"{Path(result.pilot).stem}.*"):
         shutil.copy2(path, folder / path.name)
 
 
-def say_result(site: Site, plan: Plan, best: tuple[Job, TrialResult] | None, report: Path) -> int:
+def say_result(store: TrialStore, plan: Plan, best: tuple[Job, TrialResult] | None, report: Path) -> int:
     """Say what came of it and return the exit code."""
     from donkeysim.cli.sweep_options import describe_options
-    from donkeysim.cluster.sweep.folder import BEST
+    from donkeysim.cluster.sweep.store import BEST
 
     failed = [(job, result) for job, result in plan.done if result.error]
     for job, result in failed[:3]:
@@ -123,15 +123,15 @@ def say_result(site: Site, plan: Plan, best: tuple[Job, TrialResult] | None, rep
         console.print(f"{len(failed) - 3} more could not be done; the report says why.", style="yellow")
     if best is not None:
         job, result = best
-        value = result.figures[site.file.spec.metric]
+        value = result.figures[store.file.spec.metric]
         console.print(
-            f"Best: trial {job.trial}, {site.file.spec.metric} {value:.6g}, {describe_options(job.options)}",
+            f"Best: trial {job.trial}, {store.file.spec.metric} {value:.6g}, {describe_options(job.options)}",
         )
         console.print(
-            f"Pilot: {site.folder / BEST / result.pilot}; {COMMANDS_NAME} beside it trains it again", soft_wrap=True
+            f"Pilot: {store.folder / BEST / result.pilot}; {COMMANDS_NAME} beside it trains it again", soft_wrap=True
         )
     console.print(f"Report: {report}", soft_wrap=True)
     if not plan.is_over:
-        console.print(f"Go on: donkey sweep --resume {site.folder}", soft_wrap=True)
+        console.print(f"Go on: donkey sweep --resume {store.folder}", soft_wrap=True)
         return 130
     return 0 if best is not None else 1

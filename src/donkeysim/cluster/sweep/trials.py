@@ -11,8 +11,8 @@ from typing import Any
 from ray import tune
 from ray.tune.search import Searcher
 
-from donkeysim.cluster.sweep.folder import Site
 from donkeysim.cluster.sweep.plan import Job, Plan, TrialResult
+from donkeysim.cluster.sweep.store import TrialStore
 
 
 class Trial(tune.Trainable):
@@ -21,7 +21,7 @@ class Trial(tune.Trainable):
     def setup(self, config: dict[str, Any], **given: Any) -> None:
         """Begin with the first."""
         self._job: Job = config["job"]
-        self._site: Site = given["site"]
+        self._store: TrialStore = given["store"]
 
     def reset_config(self, new_config: dict[str, Any]) -> bool:
         """Go on with another."""
@@ -30,16 +30,16 @@ class Trial(tune.Trainable):
 
     def step(self) -> dict[str, Any]:
         """Do the training; its folder holds what came of it, these are for Tune's own records."""
-        return {**self._site.do(self._job).figures, "done": True}
+        return {**self._store.do(self._job).figures, "done": True}
 
 
 class Jobs(Searcher):
     """Gives Tune the jobs of a plan, and the plan their results."""
 
-    def __init__(self, site: Site, plan: Plan) -> None:
+    def __init__(self, store: TrialStore, plan: Plan) -> None:
         """Give none yet."""
         super().__init__()
-        self._site, self._plan = site, plan
+        self._store, self._plan = store, plan
         self._given: dict[str, Job] = {}
 
     def suggest(self, trial_id: str) -> Any:
@@ -55,7 +55,7 @@ class Jobs(Searcher):
     def on_trial_complete(self, trial_id: str, *_result: Any, **_more: Any) -> None:
         """Tell the plan what came of a job."""
         job = self._given.pop(trial_id)
-        found = self._site.read(job)
+        found = self._store.read(job)
         self._plan.note(
             job, found or TrialResult(error=f"training {job.name} was not done: its worker died again and again.")
         )

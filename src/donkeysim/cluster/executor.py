@@ -27,12 +27,12 @@ SETTINGS = {
     "RAY_prestart_worker_first_driver": "0",  # workers for tasks; actors get others, and those would be in vain
     "LOG_NAME_UPDATE_INTERVAL_S": "60",  # looks for new logs [s]; nobody reads them here
 }
-"""What Ray is told where donkeysim starts it, unless the environment says otherwise."""
+"""Environment of Ray where donkeysim starts it, unless the environment says otherwise."""
 
 
 @dataclass(frozen=True)
-class Crew:
-    """Who works.
+class Executor:
+    """Runs a function for many numbers, in this process or with Ray.
 
     Attributes:
         workers: Processes, at a cluster the most that are used at once; 0: this one alone, without Ray; None: one per

@@ -1,4 +1,4 @@
-"""A crew runs tasks in this process or with Ray; who is killed loses nothing."""
+"""An executor runs tasks in this process or with Ray; who is killed loses nothing."""
 
 import functools
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from donkeysim.cluster.crew import Crew
+from donkeysim.cluster.executor import Executor
 from donkeysim.core.errors import DonkeySimError, SpecError
 
 pytest.importorskip("ray")
@@ -34,17 +34,17 @@ def work():
 
 def test_this_process_alone_needs_no_ray(work, tmp_path):
     (tmp_path / "killed").touch()
-    assert list(Crew(workers=0).run(work, str(tmp_path), over=range(4))) == [(n * n, os.getpid()) for n in range(4)]
+    assert list(Executor(workers=0).run(work, str(tmp_path), over=range(4))) == [(n * n, os.getpid()) for n in range(4)]
 
 
 @pytest.mark.soak  # Ray takes seconds to start
 def test_tasks_run_elsewhere_and_a_killed_one_again(work, tmp_path):
-    found = list(Crew(workers=2).run(work, str(tmp_path), over=[0, 1, 2, 3, 4, 6, 7]))
+    found = list(Executor(workers=2).run(work, str(tmp_path), over=[0, 1, 2, 3, 4, 6, 7]))
     assert sorted(square for square, _ in found) == [0, 1, 4, 9, 16, 36, 49]
     assert os.getpid() not in {process for _, process in found}
     assert (tmp_path / "killed").exists()
     with pytest.raises(SpecError, match=r"^five is not valid\.$"):
-        list(Crew(workers=1).run(work, str(tmp_path), over=[5]))
+        list(Executor(workers=1).run(work, str(tmp_path), over=[5]))
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def no_cluster(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("no_cluster")
 def test_a_cluster_that_is_not_there_is_named(work):
     with pytest.raises(DonkeySimError, match="the cluster at auto cannot be reached"):
-        list(Crew(address="auto").run(work, ".", over=[0]))
+        list(Executor(address="auto").run(work, ".", over=[0]))
 
 
 @pytest.mark.usefixtures("no_cluster")
@@ -66,6 +66,6 @@ def test_what_the_environment_says_of_ray_stays(work, monkeypatch):
     monkeypatch.setattr(os, "environ", {**os.environ, "RAY_USAGE_STATS_ENABLED": "1"})
     os.environ.pop("LOG_NAME_UPDATE_INTERVAL_S", None)
     with pytest.raises(DonkeySimError):
-        list(Crew(address="auto").run(work, ".", over=[0]))
+        list(Executor(address="auto").run(work, ".", over=[0]))
     assert os.environ["RAY_USAGE_STATS_ENABLED"] == "1"
     assert os.environ["LOG_NAME_UPDATE_INTERVAL_S"] == "60"

@@ -1,4 +1,4 @@
-"""The folder of a sweep: what was asked for, a folder for each training that is done, and those under way.
+"""The store of a sweep, a folder: what was asked for, a folder for each training that is done, and those under way.
 
 A training's folder appears under its name when it is whole, so whoever is stopped or killed goes on where it was, and
 each training is done once.
@@ -46,15 +46,15 @@ Point = tuple[float, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
-class Order:
-    """What is to be trained, and where.
+class JobSpec:
+    """What one job trains, and where.
 
     Attributes:
         file: What was asked for.
         job: The training.
         folder: To write into: empty, or a copy of the folder of what is prolonged.
         source: Folder of what it goes on from; None: it begins.
-        report: To be told of figures on the way.
+        report: Called with figures on the way.
     """
 
     file: SweepFile
@@ -64,13 +64,13 @@ class Order:
     report: Callable[[float, Mapping[str, float]], None]
 
 
-Train = Callable[[Order], TrialResult]
+Train = Callable[[JobSpec], TrialResult]
 """Does a training; without its curve, which is what it has reported."""
 
 
 @dataclass(frozen=True)
-class Site:
-    """Where a sweep takes place; each worker must see it by these names.
+class TrialStore:
+    """Keeps what came of a sweep's trainings in a folder; each worker must see it by these names.
 
     Attributes:
         file: What was asked for; its path is that of the copy in the folder.
@@ -149,14 +149,14 @@ class Site:
                 progress.flush()
 
             try:
-                result = self.train(Order(self.file, job, part, source, report))
+                result = self.train(JobSpec(self.file, job, part, source, report))
             except DonkeySimError as error:
                 result = TrialResult(error=str(error))
         curve = gather_curve(read_progress(part / PROGRESS_NAME))
         return replace(result, figures=_leave_finite(result.figures), curve=curve)
 
     def read_running(self) -> dict[str, Point | None]:
-        """Return how far each training is that is under way, by its name; None: nothing was told yet."""
+        """Return how far each training is that is under way, by its name; None: nothing was reported yet."""
         found: dict[str, Point | None] = {}
         for part in (self.folder / TRIALS).glob(f".*{PART}"):
             points = read_progress(part / PROGRESS_NAME)
@@ -193,7 +193,7 @@ def _leave_finite(figures: Mapping[str, float]) -> dict[str, float]:
 
 
 def read_progress(path: Path) -> list[Point]:
-    """Return what a training has told so far, up to the first line that is not whole."""
+    """Return what a training has reported so far, up to the first line that is not whole."""
     points: list[Point] = []
     for line in path.read_bytes().splitlines(keepends=True) if path.exists() else ():
         try:
