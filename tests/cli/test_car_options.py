@@ -13,8 +13,8 @@ from donkeysim.cluster import stress
 from donkeysim.learn.evaluate import Evaluation
 from donkeysim.learn.files.places import read_cars
 from donkeysim.rl.export import save_pilot
+from donkeysim.rl.observation import ObservationSpec
 from donkeysim.rl.ppo import Actor
-from donkeysim.rl.sight import ObservationSpec
 from donkeysim.rl.task import TrainingTask
 from donkeysim.tub.manifest import read_manifest
 from donkeysim.world.camera_file import load_camera
@@ -89,7 +89,7 @@ def test_learning_takes_car_and_camera_and_the_pilot_names_them(here):
     outcome = SimpleNamespace(pilot="pilot.h5")
     assert describe_evaluation(task, outcome) == "donkey evaluate --model pilot.h5 --car rc10 --camera pi_v2"
     assert describe_evaluation(TrainingTask(), outcome) == "donkey evaluate --model pilot.h5"
-    camera = task.make_course().make_camera()
+    camera = task.make_setup().make_camera()
     assert (camera.lens, camera.position) == (load_camera("pi_v2").lens, load_car("rc10").camera.position)
     assert (camera.width, camera.height) == (160, 120)
     paths = save_pilot(Actor(ObservationSpec()), here / "pilot", ["ring"], [task.experiment.describe_car()])
@@ -97,7 +97,7 @@ def test_learning_takes_car_and_camera_and_the_pilot_names_them(here):
 
 
 def test_learning_sees_what_it_always_saw_unless_asked():
-    assert TrainingTask().make_course().make_camera() == CameraSpec()
+    assert TrainingTask().make_setup().make_camera() == CameraSpec()
 
 
 def test_a_camera_that_cuts_rows_off_is_refused_for_learning(here, capsys):

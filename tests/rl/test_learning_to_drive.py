@@ -18,12 +18,12 @@ from donkeysim.rl.actor_file import read_actor
 from donkeysim.rl.cars import TrainingCars
 from donkeysim.rl.check import Checker
 from donkeysim.rl.checkpoint import CHECKPOINT_NAME, read_checkpoint, write_checkpoint
-from donkeysim.rl.course import THROTTLE_RANGE, TrainingSetup, end_near_edge, make_even
 from donkeysim.rl.export import save_pilot
+from donkeysim.rl.observation import ObservationSpec
 from donkeysim.rl.progress import Check
-from donkeysim.rl.school import SequentialTrainer, make_actor, make_learner
+from donkeysim.rl.school import SequentialTrainer, make_actor, make_trainer
 from donkeysim.rl.session import Limit
-from donkeysim.rl.sight import ObservationSpec
+from donkeysim.rl.setup import THROTTLE_RANGE, TrainingSetup, end_near_edge, make_even
 from donkeysim.rl.task import TrainingTask, list_roads, read_task, write_task
 from donkeysim.rl.teachers import PathTeacher, PilotTeacher
 from donkeysim.world.specs import CameraSpec, SceneSpec
@@ -37,7 +37,7 @@ SHORT = replace(ppo.PpoSettings(), rollout=4, batch_size=16)
 
 
 @pytest.fixture(scope="module")
-def course():
+def training_setup():
     """generated_track with a few cars."""
     specs = (SceneSpec("generated_track"),)
     scenes = [share_scene(spec) for spec in specs]
@@ -46,17 +46,17 @@ def course():
 
 
 @pytest.fixture(scope="module")
-def lessons(course):
+def lessons(training_setup):
     """Cars that observe all that anybody needs."""
-    env = course.open_lessons(("grey", "vector", "camera_b"))
+    env = training_setup.make_train_env(("grey", "vector", "camera_b"))
     yield env
     env.close()
 
 
-def make_actor_that_steers(sight, seed=0):
+def make_actor_that_steers(observation, seed=0):
     """A policy with weights that matter."""
     torch.manual_seed(seed)
-    actor = ppo.Actor(sight)
+    actor = ppo.Actor(observation)
     with torch.no_grad():
         actor.command.weight.mul_(40.0)
         actor.command.bias.copy_(torch.tensor([0.1, 0.3]))
@@ -66,8 +66,8 @@ def make_actor_that_steers(sight, seed=0):
 # -- what it sees -----------------------------------------------------------------------------------------------------
 
 
-def test_a_reward_of_ones_own_comes_at_the_scale_that_learning_expects(course):
-    lessons = replace(course, car_count=2, reward=load_deepracer(REWARD)).open_lessons(("grey",))
+def test_a_reward_of_ones_own_comes_at_the_scale_that_learning_expects(training_setup):
+    lessons = replace(training_setup, car_count=2, reward=load_deepracer(REWARD)).make_train_env(("grey",))
     lessons.reset(seed=0)
     paid = [lessons.step(np.array([[0.0, 0.5], [1.0, 1.0]], np.float32))[1] for _ in range(30)]
     lessons.close()
@@ -77,14 +77,16 @@ def test_a_reward_of_ones_own_comes_at_the_scale_that_learning_expects(course):
 
 
 @pytest.mark.parametrize("has_colour", [False, True])
-def test_the_band_drawn_and_the_band_cut_from_a_picture_look_alike(course, has_colour):
-    sight = ObservationSpec(has_colour=has_colour)
-    seeing = replace(course, sight=sight, car_count=4).open_lessons(("camera" if has_colour else "grey", "camera_b"))
+def test_the_band_drawn_and_the_band_cut_from_a_picture_look_alike(training_setup, has_colour):
+    observation = ObservationSpec(has_colour=has_colour)
+    seeing = replace(training_setup, observation=observation, car_count=4).make_train_env(
+        ("camera" if has_colour else "grey", "camera_b")
+    )
     seen, _ = seeing.reset(seed=3)
-    drawn = sight.read_band(seen["camera" if has_colour else "grey"]).float()
-    cut = 255.0 * sight.cut_band(np.ascontiguousarray(seen["camera_b"]))
+    drawn = observation.read_crop(seen["camera" if has_colour else "grey"]).float()
+    cut = 255.0 * observation.cut_crop(np.ascontiguousarray(seen["camera_b"]))
     seeing.close()
-    assert drawn.shape == cut.shape == (4, *sight.shape)
+    assert drawn.shape == cut.shape == (4, *observation.shape)
     assert (drawn - cut).abs().mean() < 5.0
     assert drawn.std() > 20.0
 
@@ -99,15 +101,15 @@ def test_a_band_that_pixels_do_not_fill_is_refused():
 
 @pytest.mark.parametrize("ending", [".h5", ".onnx"])
 def test_a_pilot_drives_as_its_policy_does(tmp_path, ending):
-    sight = ObservationSpec(has_colour=ending == ".h5")
-    actor = make_actor_that_steers(sight)
+    observation = ObservationSpec(has_colour=ending == ".h5")
+    actor = make_actor_that_steers(observation)
     save_pilot(actor, tmp_path / "pilot", ["generated_track"])
     pilot = load_pilot(tmp_path / f"pilot{ending}")
     last, (low, high) = torch.zeros(1, 2), THROTTLE_RANGE
     steered = []
     for picture in np.random.default_rng(1).integers(0, 256, (4, 120, 160, 3), np.uint8):
         with torch.no_grad():
-            last = actor(sight.cut_band(picture[None]), last)
+            last = actor(observation.cut_crop(picture[None]), last)
         steering, throttle = last[0].tolist()
         angle, answer = pilot.run(picture)
         assert angle == pytest.approx(steering, abs=1e-5)
@@ -121,9 +123,9 @@ def test_a_policy_is_read_back_from_its_pilot(tmp_path):
     actor = make_actor_that_steers(ObservationSpec(has_colour=True))
     save_pilot(actor, tmp_path / "pilot", ["warren"])
     again = read_actor(tmp_path / "pilot.h5")
-    assert again.sight == actor.sight
-    bands, last = torch.rand(3, *actor.sight.shape), torch.rand(3, 2)
-    assert torch.allclose(again(bands, last), actor(bands, last), atol=1e-6)
+    assert again.observation == actor.observation
+    crops, last = torch.rand(3, *actor.observation.shape), torch.rand(3, 2)
+    assert torch.allclose(again(crops, last), actor(crops, last), atol=1e-6)
 
 
 def test_a_pilot_of_another_network_holds_no_policy(tmp_path):
@@ -138,77 +140,79 @@ def test_a_pilot_of_another_network_holds_no_policy(tmp_path):
 # -- learning ---------------------------------------------------------------------------------------------------------
 
 
-def learn(course, lessons, seed, updates=2):
+def learn(training_setup, lessons, seed, updates=2):
     """Weights after some updates."""
-    actor = make_actor(TrainingTask(seed=seed, car_count=CAR_COUNT), course)
+    actor = make_actor(TrainingTask(seed=seed, car_count=CAR_COUNT), training_setup)
     shares = Shares(seed)
     with shares.opened():
-        learner = ppo.PpoTrainer(TrainingCars(lessons, seed), actor, SHORT, shares)
+        trainer = ppo.PpoTrainer(TrainingCars(lessons, seed), actor, SHORT, shares)
         for _ in range(updates):
-            learner.advance()
+            trainer.advance()
     return torch.cat([weight.detach().flatten() for weight in actor.parameters()])
 
 
-def test_the_same_seed_learns_the_same_weights(course, lessons):
-    first = learn(course, lessons, 1)
-    assert torch.equal(first, learn(course, lessons, 1))
-    assert not torch.equal(first, learn(course, lessons, 2))
+def test_the_same_seed_learns_the_same_weights(training_setup, lessons):
+    first = learn(training_setup, lessons, 1)
+    assert torch.equal(first, learn(training_setup, lessons, 1))
+    assert not torch.equal(first, learn(training_setup, lessons, 2))
 
 
-def test_what_was_learned_goes_on_from_a_checkpoint(course, lessons, tmp_path, monkeypatch):
+def test_what_was_learned_goes_on_from_a_checkpoint(training_setup, lessons, tmp_path, monkeypatch):
     monkeypatch.setattr(ppo.Actor, "SHIFT", 0)
     shares = Shares(0)
     with shares.opened():
-        learner = ppo.PpoTrainer(TrainingCars(lessons, 0), make_actor(TrainingTask(), course), SHORT, shares)
-        learner.advance()
-        write_checkpoint(tmp_path, {"learner": learner.describe()})
-        other = ppo.PpoTrainer(TrainingCars(lessons, 0), make_actor(TrainingTask(seed=5), course), SHORT, shares)
+        trainer = ppo.PpoTrainer(TrainingCars(lessons, 0), make_actor(TrainingTask(), training_setup), SHORT, shares)
+        trainer.advance()
+        write_checkpoint(tmp_path, {"learner": trainer.describe()})
+        other = ppo.PpoTrainer(
+            TrainingCars(lessons, 0), make_actor(TrainingTask(seed=5), training_setup), SHORT, shares
+        )
         other.restore(read_checkpoint(tmp_path)["learner"])
-        for one in (learner, other):
+        for one in (trainer, other):
             one.begin(9)
             one.advance()
-    assert other.steps == 2 * CAR_COUNT * SHORT.rollout == learner.steps
-    pairs = zip(learner.weights, other.weights, strict=True)
+    assert other.steps == 2 * CAR_COUNT * SHORT.rollout == trainer.steps
+    pairs = zip(trainer.weights, other.weights, strict=True)
     assert all(torch.equal(mine, yours) for mine, yours in pairs)
 
 
-def test_while_only_the_critic_learns_the_policy_stays(course, lessons):
-    actor = make_actor_that_steers(course.sight)
+def test_while_only_the_critic_learns_the_policy_stays(training_setup, lessons):
+    actor = make_actor_that_steers(training_setup.observation)
     before, shares = [weight.clone() for weight in actor.parameters()], Shares(0)
     with shares.opened():
-        learner = ppo.PpoTrainer(TrainingCars(lessons, 0), actor, replace(SHORT, critic_first=1), shares)
-        critic = [weight.clone() for weight in learner.critic.parameters()]
-        learner.advance()
+        trainer = ppo.PpoTrainer(TrainingCars(lessons, 0), actor, replace(SHORT, critic_first=1), shares)
+        critic = [weight.clone() for weight in trainer.critic.parameters()]
+        trainer.advance()
         assert all(map(torch.equal, before, actor.parameters()))
-        assert not any(map(torch.equal, critic, learner.critic.parameters()))
-        learner.advance()
+        assert not any(map(torch.equal, critic, trainer.critic.parameters()))
+        trainer.advance()
     assert not all(map(torch.equal, before, actor.parameters()))
 
 
-def test_advantages_end_where_episodes_do(course, lessons):
-    learner = ppo.PpoTrainer(
-        TrainingCars(lessons, 0), make_actor(TrainingTask(), course), replace(SHORT, rollout=3), Shares(0)
+def test_advantages_end_where_episodes_do(training_setup, lessons):
+    trainer = ppo.PpoTrainer(
+        TrainingCars(lessons, 0), make_actor(TrainingTask(), training_setup), replace(SHORT, rollout=3), Shares(0)
     )
-    stretch = learner._make_stretch()
+    rollout = trainer._make_rollout()
     with torch.no_grad():
-        learner.critic[-1].weight.zero_()
-        learner.critic[-1].bias.fill_(2.0)
-    stretch.reward[:] = 1.0
-    stretch.ended[1] = stretch.over[1] = 1.0
-    advantage, target = learner.judge(stretch)
-    g, k = learner.settings.discount, learner.settings.trace
+        trainer.critic[-1].weight.zero_()
+        trainer.critic[-1].bias.fill_(2.0)
+    rollout.reward[:] = 1.0
+    rollout.ended[1] = rollout.over[1] = 1.0
+    advantage, target = trainer.judge(rollout)
+    g, k = trainer.settings.discount, trainer.settings.trace
     last, ended = 1.0 + 2.0 * g - 2.0, 1.0 - 2.0
     assert advantage[:, 0].tolist() == pytest.approx([last + g * k * ended, ended, last], rel=1e-4)
     assert torch.allclose(target, advantage + 2.0)
 
 
-def test_a_student_comes_nearer_to_its_teacher(course, lessons):
+def test_a_student_comes_nearer_to_its_teacher(training_setup, lessons):
     settings = replace(dagger.DaggerSettings(), rollout=8, batches=20, batch_size=64)
     shares = Shares(0)
     with shares.opened():
-        teacher = PathTeacher(course, lessons.fleet.simulator)
+        teacher = PathTeacher(training_setup, lessons.fleet.simulator)
         student = dagger.DaggerTrainer(
-            TrainingCars(lessons, 0), make_actor(TrainingTask(), course), teacher, settings, shares
+            TrainingCars(lessons, 0), make_actor(TrainingTask(), training_setup), teacher, settings, shares
         )
         errors = []
         for _ in range(4):
@@ -217,21 +221,21 @@ def test_a_student_comes_nearer_to_its_teacher(course, lessons):
     assert errors[-1] < 0.6 * errors[0]
 
 
-def test_a_pilot_advises_what_it_would_do(course, lessons, tmp_path):
-    actor = make_actor_that_steers(course.sight)
+def test_a_pilot_advises_what_it_would_do(training_setup, lessons, tmp_path):
+    actor = make_actor_that_steers(training_setup.observation)
     save_pilot(actor, tmp_path / "pilot", ["generated_track"])
     teacher, cars = PilotTeacher(tmp_path / "pilot.onnx", CAR_COUNT), TrainingCars(lessons, 0)
     picture = np.ascontiguousarray(cars.seen["camera_b"])
     with torch.no_grad():
-        meant = actor(course.sight.cut_band(picture), torch.zeros(CAR_COUNT, 2))
-    assert torch.allclose(teacher.advise(cars), meant, atol=1e-4)
+        meant = actor(training_setup.observation.cut_crop(picture), torch.zeros(CAR_COUNT, 2))
+    assert torch.allclose(teacher.label(cars), meant, atol=1e-4)
 
 
 class Countdown:
     """A learner that does nothing but count."""
 
-    def __init__(self, is_pupil):
-        self.is_pupil, self.steps = is_pupil, 0
+    def __init__(self, is_student):
+        self.is_student, self.steps = is_student, 0
 
     def advance(self):
         self.steps += 1
@@ -242,21 +246,21 @@ def test_the_second_learns_when_the_first_is_good_enough():
     turns = []
     for _ in range(4):
         pair.advance()
-        turns.append(pair.is_pupil)
+        turns.append(pair.is_student)
     assert turns == [False, False, True, True]
     assert pair.steps == 4
 
 
 @pytest.mark.parametrize("teacher", ["", "expert", "learned"])
-def test_every_way_to_learn_comes_to_a_policy(course, teacher):
+def test_every_way_to_learn_comes_to_a_policy(training_setup, teacher):
     task = TrainingTask(teacher=teacher, car_count=CAR_COUNT)
-    actor, shares = make_actor(task, course), Shares(0)
+    actor, shares = make_actor(task, training_setup), Shares(0)
     before = [weight.clone() for weight in actor.parameters()]
     with shares.opened():
-        learner = make_learner(task, course, actor, shares)
-        learner.advance()
-        learner.restore(learner.describe())
-    assert learner.is_pupil == (teacher != "learned")
+        trainer = make_trainer(task, training_setup, actor, shares)
+        trainer.advance()
+        trainer.restore(trainer.describe())
+    assert trainer.is_student == (teacher != "learned")
     assert all(map(torch.equal, before, actor.parameters())) == (teacher == "learned")
 
 
@@ -271,9 +275,9 @@ def test_an_episode_ends_a_little_before_the_road_does(lessons):
     assert end_near_edge(lessons.fleet.step).all()
 
 
-def test_a_check_counts_laps_and_who_leaves_the_road(course):
-    checker = Checker(course.checks, lap_count=1)
-    teacher_like = checker.check(lambda band, last: torch.tensor([1.0, 0.5]).expand(len(band), 2))
+def test_a_check_counts_laps_and_who_leaves_the_road(training_setup):
+    checker = Checker(training_setup.checks, lap_count=1)
+    teacher_like = checker.check(lambda crop, last: torch.tensor([1.0, 0.5]).expand(len(crop), 2))
     checker.close()
     (check,) = teacher_like
     assert check.departures > 0

@@ -16,10 +16,10 @@ from donkeysim.rl import dagger, ppo
 from donkeysim.rl.actor_file import read_actor
 from donkeysim.rl.cars import TrainingCars
 from donkeysim.rl.check import VARIED_CARS, Checker
-from donkeysim.rl.course import THROTTLE_RANGE, TrainingSetup
 from donkeysim.rl.export import describe_actor, save_pilot
-from donkeysim.rl.school import make_actor, make_learner
-from donkeysim.rl.sight import FRAME_SKIP, ObservationSpec
+from donkeysim.rl.observation import FRAME_SKIP, ObservationSpec
+from donkeysim.rl.school import make_actor, make_trainer
+from donkeysim.rl.setup import THROTTLE_RANGE, TrainingSetup
 from donkeysim.rl.task import TrainingTask
 from donkeysim.rl.teachers import PathTeacher, PilotTeacher
 from donkeysim.world.randomization import read_randomization
@@ -29,30 +29,30 @@ from stand_ins.untrained_models import DefaultConfig
 
 CAR_COUNT = 8
 
-SIGHTS = [ObservationSpec(pictures=2), ObservationSpec(has_colour=True, pictures=3)]
+OBSERVATIONS = [ObservationSpec(pictures=2), ObservationSpec(has_colour=True, pictures=3)]
 
 
 @pytest.fixture(scope="module")
-def course():
+def training_setup():
     """generated_track with a few cars that see two pictures."""
     specs = (SceneSpec("generated_track"),)
     scenes = [share_scene(spec) for spec in specs]
-    yield TrainingSetup(specs, car_count=CAR_COUNT, sight=ObservationSpec(pictures=2)).plan(scenes)
+    yield TrainingSetup(specs, car_count=CAR_COUNT, observation=ObservationSpec(pictures=2)).plan(scenes)
     del scenes
 
 
 @pytest.fixture(scope="module")
-def lessons(course):
+def lessons(training_setup):
     """Cars that observe all that anybody needs."""
-    env = course.open_lessons(("grey", "vector", "camera_b"))
+    env = training_setup.make_train_env(("grey", "vector", "camera_b"))
     yield env
     env.close()
 
 
-def make_actor_that_steers(sight):
+def make_actor_that_steers(observation):
     """A policy with weights that matter."""
     torch.manual_seed(0)
-    actor = ppo.Actor(sight)
+    actor = ppo.Actor(observation)
     with torch.no_grad():
         actor.command.weight.mul_(40.0)
     return actor
@@ -65,9 +65,9 @@ def draw_pictures(count):
 
 def decide(actor, pictures):
     """Steering and throttle in the car's units, of the last pictures."""
-    row = np.concatenate(list(pictures[-actor.sight.frames :]), axis=-1)[None]
+    row = np.concatenate(list(pictures[-actor.observation.frames :]), axis=-1)[None]
     with torch.no_grad():
-        steering, throttle = actor(actor.sight.cut_band(row), torch.zeros(1, 2))[0].tolist()
+        steering, throttle = actor(actor.observation.cut_crop(row), torch.zeros(1, 2))[0].tolist()
     low, high = THROTTLE_RANGE
     return steering, low + 0.5 * (throttle + 1.0) * (high - low)
 
@@ -75,56 +75,56 @@ def decide(actor, pictures):
 @pytest.mark.parametrize("count", [0, 5])
 def test_no_picture_and_too_many_are_refused(count):
     with pytest.raises(SpecError, match="1 to 4"):
-        TrainingTask(pictures=count).make_course()
+        TrainingTask(pictures=count).make_setup()
 
 
-def test_bands_drawn_while_learning_and_cut_on_the_road_look_alike(course, lessons):
-    sight, cars = course.sight, TrainingCars(lessons, 3)
+def test_bands_drawn_while_learning_and_cut_on_the_road_look_alike(training_setup, lessons):
+    observation, cars = training_setup.observation, TrainingCars(lessons, 3)
     for _ in range(6):
         cars.step(torch.tensor([[0.0, 1.0]]).expand(CAR_COUNT, 2))
     old, new = np.split(cars.seen["camera_b"], 2, axis=-1)
-    cut = 255.0 * sight.cut_band(np.concatenate([old, np.zeros_like(old), new], axis=-1))
-    drawn = sight.read_band(cars.seen["grey"]).float()
-    assert drawn.shape == cut.shape == (CAR_COUNT, *sight.shape)
+    cut = 255.0 * observation.cut_crop(np.concatenate([old, np.zeros_like(old), new], axis=-1))
+    drawn = observation.read_crop(cars.seen["grey"]).float()
+    assert drawn.shape == cut.shape == (CAR_COUNT, *observation.shape)
     assert (drawn - cut).abs().mean() < 5.0
     assert (drawn[:, 0] - drawn[:, 1]).abs().mean() > 0.5
 
 
-@pytest.mark.parametrize("sight", SIGHTS)
-def test_a_pilot_drives_as_its_policy_does(tmp_path, sight):
-    actor = make_actor_that_steers(sight)
+@pytest.mark.parametrize("observation", OBSERVATIONS)
+def test_a_pilot_drives_as_its_policy_does(tmp_path, observation):
+    actor = make_actor_that_steers(observation)
     for path in save_pilot(actor, tmp_path / "pilot", ["generated_track"]):
         pilot, pictures = load_pilot(path), draw_pictures(7)
         answers = [pilot.run(picture) for picture in pictures]
         assert pilot.kind == "3d"
         assert answers[-1] == pytest.approx(decide(actor, pictures), abs=1e-5)
-        first = np.repeat(pictures[:1], sight.frames, axis=0)
+        first = np.repeat(pictures[:1], observation.frames, axis=0)
         assert answers[0] == pytest.approx(decide(actor, first), abs=1e-5)
         assert np.ptp(answers, axis=0).min() > 1e-3
 
 
 def test_a_car_drives_with_it_too():
-    actor, pictures = make_actor_that_steers(SIGHTS[0]), draw_pictures(3)
+    actor, pictures = make_actor_that_steers(OBSERVATIONS[0]), draw_pictures(3)
     session = TfliteSession(make_tflite(describe_actor(actor), make_header("3d", DefaultConfig)), "pilot.tflite")
     (answer,) = session.run(pictures, [])
     assert answer.ravel().tolist() == pytest.approx(decide(actor, pictures), abs=1e-5)
 
 
-@pytest.mark.parametrize("sight", SIGHTS)
-def test_a_policy_is_read_back_from_its_pilot(tmp_path, sight):
-    actor = make_actor_that_steers(sight)
+@pytest.mark.parametrize("observation", OBSERVATIONS)
+def test_a_policy_is_read_back_from_its_pilot(tmp_path, observation):
+    actor = make_actor_that_steers(observation)
     save_pilot(actor, tmp_path / "pilot", ["warren"])
     again = read_actor(tmp_path / "pilot.h5")
-    assert again.sight == sight
+    assert again.observation == observation
     assert decide(again, draw_pictures(5)) == pytest.approx(decide(actor, draw_pictures(5)), abs=1e-6)
 
 
-def test_a_check_shows_the_pictures_that_it_will_see_on_the_road(course):
-    checker, seen = Checker(replace(course.checks, car_count=1), lap_count=1), []
+def test_a_check_shows_the_pictures_that_it_will_see_on_the_road(training_setup):
+    checker, seen = Checker(replace(training_setup.checks, car_count=1), lap_count=1), []
 
-    def drive(band, last):
-        seen.append(band.clone())
-        return torch.tensor([0.8, 1.0]).expand(len(band), 2)
+    def drive(crop, last):
+        seen.append(crop.clone())
+        return torch.tensor([0.8, 1.0]).expand(len(crop), 2)
 
     checker.check(drive)
     checker.close()
@@ -133,23 +133,23 @@ def test_a_check_shows_the_pictures_that_it_will_see_on_the_road(course):
     assert not torch.equal(seen[9][:, 0], seen[9][:, 1])
 
 
-def test_who_sees_its_speed_is_told_to_brake(course, lessons):
-    blind = replace(course, sight=ObservationSpec())
-    teachers = [PathTeacher(each, lessons.fleet.simulator) for each in (blind, course)]
+def test_who_sees_its_speed_is_told_to_brake(training_setup, lessons):
+    blind = replace(training_setup, observation=ObservationSpec())
+    teachers = [PathTeacher(each, lessons.fleet.simulator) for each in (blind, training_setup)]
     cars, least = TrainingCars(lessons, 0), np.ones(2)
     for _ in range(40):
-        least = np.minimum(least, [float(teacher.advise(cars)[:, 1].min()) for teacher in teachers])
+        least = np.minimum(least, [float(teacher.label(cars)[:, 1].min()) for teacher in teachers])
         cars.step(torch.tensor([[0.0, 1.0]]).expand(CAR_COUNT, 2))
     low, high = THROTTLE_RANGE
     assert least.tolist() == pytest.approx([-2.0 * low / (high - low) - 1.0, -1.0])
 
 
-def test_pushed_cars_are_not_judged_and_the_student_learns_its_speed(course, lessons):
+def test_pushed_cars_are_not_judged_and_the_student_learns_its_speed(training_setup, lessons):
     few = replace(dagger.DaggerSettings(), rollout=12, batches=20, batch_size=32, capacity=100)
     settings = replace(few, push=(0.1, 0.6), speed_weight=1.0)
-    actor, shares, wrong = ppo.Actor(course.sight), Shares(0), []
+    actor, shares, wrong = ppo.Actor(training_setup.observation), Shares(0), []
     with shares.opened():
-        teacher = PathTeacher(course, lessons.fleet.simulator)
+        teacher = PathTeacher(training_setup, lessons.fleet.simulator)
         student = dagger.DaggerTrainer(TrainingCars(lessons, 0), actor, teacher, settings, shares)
         student.drive()
         for _ in range(6):
@@ -169,17 +169,17 @@ def test_a_pilot_advises_of_the_newest_picture(lessons, tmp_path):
     teacher, cars = PilotTeacher(tmp_path / "pilot.onnx", CAR_COUNT), TrainingCars(lessons, 0)
     newest = np.ascontiguousarray(cars.seen["camera_b"][..., -3:])
     with torch.no_grad():
-        meant = blind(blind.sight.cut_band(newest), torch.zeros(CAR_COUNT, 2))
-    assert torch.allclose(teacher.advise(cars), meant, atol=1e-4)
+        meant = blind(blind.observation.cut_crop(newest), torch.zeros(CAR_COUNT, 2))
+    assert torch.allclose(teacher.label(cars), meant, atol=1e-4)
 
 
-def test_cars_that_differ_are_checked_each_for_itself(course):
-    varied = replace(course, randomization=read_randomization({"car": {"motor": (0.5, 2.0)}}))
+def test_cars_that_differ_are_checked_each_for_itself(training_setup):
+    varied = replace(training_setup, randomization=read_randomization({"car": {"motor": (0.5, 2.0)}}))
     checker, speeds = Checker(varied.checks, lap_count=1, is_varied=True), []
 
-    def drive(band, last):
-        speeds.append(checker._env.fleet.step.forward_speed if checker._env.fleet.step else np.zeros(len(band)))
-        return torch.tensor([0.3, 1.0]).expand(len(band), 2)
+    def drive(crop, last):
+        speeds.append(checker._env.fleet.step.forward_speed if checker._env.fleet.step else np.zeros(len(crop)))
+        return torch.tensor([0.3, 1.0]).expand(len(crop), 2)
 
     (check,) = checker.check(drive)
     checker.close()
@@ -190,14 +190,14 @@ def test_cars_that_differ_are_checked_each_for_itself(course):
 
 
 @pytest.mark.parametrize("teacher", ["", "expert"])
-def test_with_and_without_a_teacher_it_comes_to_a_policy(course, teacher):
+def test_with_and_without_a_teacher_it_comes_to_a_policy(training_setup, teacher):
     task = TrainingTask(teacher=teacher, car_count=CAR_COUNT, pictures=2)
-    actor, shares = make_actor(task, course), Shares(0)
+    actor, shares = make_actor(task, training_setup), Shares(0)
     before = [weight.clone() for weight in actor.parameters()]
     with shares.opened():
-        learner = make_learner(task, course, actor, shares)
-        learner.settings = replace(learner.settings, rollout=4, batch_size=16)
-        learner.advance()
-        learner.restore(learner.describe())
-    assert actor.sight.pictures == 2
+        trainer = make_trainer(task, training_setup, actor, shares)
+        trainer.settings = replace(trainer.settings, rollout=4, batch_size=16)
+        trainer.advance()
+        trainer.restore(trainer.describe())
+    assert actor.observation.pictures == 2
     assert not any(map(torch.equal, before, actor.parameters()))

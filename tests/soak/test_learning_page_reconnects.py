@@ -33,7 +33,7 @@ def test_a_page_shows_the_next_learning_on_its_port():
         another(make_update(1))
         expect(page.locator("#steps")).to_have_text("4,096")
         expect(page.locator("#lost")).to_be_hidden()
-        another.finish(TrainingSummary("stopped", go_on="donkey rl --resume"))
+        another.finish(TrainingSummary("stopped", resume="donkey rl --resume"))
         another.close()
         expect(page.locator("#outcome-title")).to_have_text("Stopped after 0:02")
         expect(page.locator("#outcome code")).to_have_text("donkey rl --resume")

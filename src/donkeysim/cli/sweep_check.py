@@ -80,7 +80,7 @@ def _check_learning(file: SweepFile, job: Job) -> None:
     from donkeysim.world.tracks.catalogue import find_track
 
     task, _ = make_learning(file, job, None)
-    for scene in task.make_course().scenes:
+    for scene in task.make_setup().scenes:
         find_track(scene)
     if task.source and not Path(task.source).is_file():
         raise SpecError(f"there is no pilot {task.source} to go on from.")

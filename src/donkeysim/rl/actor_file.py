@@ -12,8 +12,8 @@ from donkeysim.core.types import Float32Array
 from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, check_exists, read_network
 from donkeysim.learn.files.network import Network
 from donkeysim.rl.export import describe_actor
+from donkeysim.rl.observation import FRAME_SKIP, ObservationSpec
 from donkeysim.rl.ppo import Actor
-from donkeysim.rl.sight import FRAME_SKIP, ObservationSpec
 
 
 def read_actor(path: Path) -> Actor | None:
@@ -42,12 +42,14 @@ def _make_alike(network: Network) -> Actor | None:
     look = network.find("band").settings
     *before, pooling, _ = look["kernel_size"]
     pictures = (int(before[0]) - 1) // FRAME_SKIP + 1 if before else 1
-    sight = ObservationSpec(int(top), int(bottom), int(pooling), int(look["filters"]) == 3 * pictures, pictures)
+    observation = ObservationSpec(int(top), int(bottom), int(pooling), int(look["filters"]) == 3 * pictures, pictures)
     convolutions = [layer for layer in network.layers if layer.name.startswith(("conv2d_", "conv3d_"))]
     dense, command = network.find("dense_1"), network.find("command")
-    actor = Actor(sight, tuple(int(layer.settings["filters"]) for layer in convolutions), int(dense.settings["units"]))
+    actor = Actor(
+        observation, tuple(int(layer.settings["filters"]) for layer in convolutions), int(dense.settings["units"])
+    )
     with torch.no_grad():
-        shape = actor.look(torch.zeros(1, *sight.shape)).shape[1:]
+        shape = actor.look(torch.zeros(1, *observation.shape)).shape[1:]
         for layer, module in zip(convolutions, actor.convolutions, strict=True):
             kernel = layer.weights[0].reshape(layer.weights[0].shape[-4:])  # without the axis of time
             _fill(module, kernel.transpose(3, 2, 0, 1), layer.weights[1])

@@ -9,8 +9,8 @@ import torch
 
 from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.envs.track_env import TrackVectorEnv
-from donkeysim.rl.course import FRAME
-from donkeysim.rl.sight import FRAME_SKIP
+from donkeysim.rl.observation import FRAME_SKIP
+from donkeysim.rl.setup import FRAME
 
 
 class StepResult(NamedTuple):
@@ -35,7 +35,7 @@ class TrainingCars:
         has_begun: Where an episode has just begun, shape [car_count].
         steps: Of all cars together.
         laps: Laps' lengths that all cars together have driven.
-        is_judged: Whose ends and speed `take_figures` tells of, shape [car_count]; at first all.
+        is_judged: Whose ends and speed `take_figures` counts, shape [car_count]; at first all.
     """
 
     def __init__(self, env: TrackVectorEnv, seed: int) -> None:
@@ -91,12 +91,12 @@ class TrainingCars:
         velocity = self.env.fleet.simulator.ledger.velocity
         return torch.from_numpy(np.hypot(velocity[:, 0], velocity[:, 1])).float()
 
-    def count_known(self) -> int:
-        """Return how many numbers the simulator tells of each car: the length of "vector"."""
+    def count_privileged(self) -> int:
+        """Return how many numbers of the simulator's own each car observes: the length of "vector"."""
         return int(self.seen["vector"].shape[1])
 
     def take_figures(self) -> tuple[dict[str, float], FloatArray]:
-        """Return what there is to tell since the last call.
+        """Return the figures since the last call.
 
         Returns:
             Means of a step's reward and the speed [m/s], and ended episodes per car and minute; where they ended: index

@@ -14,14 +14,14 @@ import numpy as np
 import torch
 
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray
-from donkeysim.rl.course import FRAME, TrainingSetup
 from donkeysim.rl.progress import Check
+from donkeysim.rl.setup import FRAME, TrainingSetup
 
 CARS, CARS_OF_MANY = 5, 2
 """Of a check on one scene, and on each of several; the first begins where the path does."""
 
 VARIED_CARS, VARIED_CARS_OF_MANY = 16, 4
-"""Of a check with cars that differ, likewise."""
+"""The same for a check with cars that differ."""
 
 VARIED_SHARE = 0.5
 """Of the wanted speed, what cars that differ have to reach: a weak battery makes them slow."""
@@ -33,7 +33,7 @@ SLOWEST = 0.6
 """A check has the time that its laps take at this share of the wanted speed."""
 
 Drive = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-"""From bands of pictures, 0 to 1, and the last actions to the next ones, as `ppo.Actor`."""
+"""From crops of pictures, 0 to 1, and the last actions to the next ones, as `ppo.Actor`."""
 
 
 @dataclass
@@ -51,25 +51,25 @@ class Checker:
     """The cars that check policies, on all scenes of a course.
 
     Attributes:
-        course: Where, and how fast it should be.
+        setup: Where, and how fast it should be.
         lap_count: How many laps each car has to drive in a row.
     """
 
-    def __init__(self, course: TrainingSetup, lap_count: int, is_varied: bool = False) -> None:
+    def __init__(self, setup: TrainingSetup, lap_count: int, is_varied: bool = False) -> None:
         """Put them on their tracks.
 
         Args:
-            course: Planned.
+            setup: Planned.
             lap_count: How many laps each car has to drive in a row.
             is_varied: Whether the cars differ as the course says: then each drives as far as it comes.
         """
         self.lap_count, self._is_varied = lap_count, is_varied
         one, many = (VARIED_CARS, VARIED_CARS_OF_MANY) if is_varied else (CARS, CARS_OF_MANY)
-        self._cars = one if len(course.scenes) == 1 else many
-        self._env = course.open_check(self._cars, is_varied)
-        self.course = course
-        share = course.share * (VARIED_SHARE if is_varied else 1.0)
-        self._wanted = np.tile(share * np.array(course.fastest), self._cars)
+        self._cars = one if len(setup.scenes) == 1 else many
+        self._env = setup.make_check_env(self._cars, is_varied)
+        self.setup = setup
+        share = setup.share * (VARIED_SHARE if is_varied else 1.0)
+        self._wanted = np.tile(share * np.array(setup.fastest), self._cars)
 
     def check(self, drive: Drive) -> tuple[Check, ...]:
         """Let a policy drive until all cars have done their laps, or on each scene one has left the road or is late.
@@ -77,7 +77,7 @@ class Checker:
         Cars that differ drive on when another has left the road.
         """
         tally = self._run(drive)
-        names = [f"{name}, randomised" if self._is_varied else name for name in self.course.list_names()]
+        names = [f"{name}, randomised" if self._is_varied else name for name in self.setup.list_names()]
         scene_count = len(names)
         found = []
         for scene in range(scene_count):
@@ -109,7 +109,7 @@ class Checker:
         most = self._find_limit()
         while is_driving.any():
             with torch.no_grad():
-                action = drive(self.course.sight.cut_band(seen), last)
+                action = drive(self.setup.observation.cut_crop(seen), last)
             seen, _, ended, _, _ = env.step(action.numpy())
             step = env.fleet.step
             assert step is not None
@@ -133,7 +133,7 @@ class Checker:
     def _begin(self) -> ByteArray:
         """Put the first car of each scene where its path begins, the others anywhere; return what they see."""
         self._env.reset(seed=SEED)
-        first = np.arange(self._env.num_envs) < len(self.course.scenes)
+        first = np.arange(self._env.num_envs) < len(self.setup.scenes)
         seen: Any = self._env.reset(options={"reset_mask": first, "s": 0.0})[0]
         picture: ByteArray = seen
         return picture

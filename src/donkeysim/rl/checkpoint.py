@@ -1,4 +1,4 @@
-"""What has been learned so far as a file, whole or not at all, so that a killed program can go on.
+"""What has been learned so far as a file, whole or not at all, so that a killed program can resume.
 
 The file is NumPy's `.npz`: the tensors, and a tree of everything else as JSON, which says where each tensor belongs.
 Reading it runs nothing that stands in it.

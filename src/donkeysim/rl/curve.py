@@ -68,14 +68,14 @@ class CurveTracer:
 
 
 class CurveFile:
-    """A `Watch` that appends a line for each update; whoever ends the process loses nothing that was told before."""
+    """A `Watch` that appends a line for each update; killing the process loses no line written before."""
 
     def __init__(self, path: Path, steps: int = 0) -> None:
-        """Open the file for learning that begins, or goes on, at a number of steps.
+        """Open the file for learning that begins, or resumes, at a number of steps.
 
         Args:
             path: The file; its folder is made.
-            steps: Where learning goes on; lines behind it, which an earlier sitting wrote after its last checkpoint,
+            steps: Where learning resumes; lines behind it, which an earlier session wrote after its last checkpoint,
                 are removed, and so is a line that was not written whole.
 
         Raises:
@@ -92,7 +92,7 @@ class CurveFile:
             raise DonkeySimError(f"cannot write {path}: {describe_failure(error)}.") from error
 
     def __call__(self, update: Update) -> None:
-        """Append a line; when the system takes none, warn and write no more: learning goes on."""
+        """Append a line; when the system takes none, warn and write no more: learning continues."""
         point = self._tracer.trace(update)
         if self._file.closed:
             return

@@ -1,4 +1,4 @@
-"""A student that learns from a teacher: it drives itself, and is told in every step what the teacher would have done.
+"""A student that learns from a teacher: it drives itself, and each step is labelled with the teacher's action there.
 
 Who learns from a teacher's own drives only never sees how one comes back from the road's edge. So the student drives
 (the teacher at first), the teacher says what it would do there, and the student learns from all that was ever said.
@@ -6,7 +6,7 @@ Who learns from a teacher's own drives only never sees how one comes back from t
 References:
     Ross et al. 2011, A reduction of imitation learning and structured prediction to no-regret online learning,
     https://arxiv.org/abs/1011.0686 (DAgger); Chen et al. 2019, Learning by cheating, https://arxiv.org/abs/1912.12294
-    (a teacher that is told what the student has to see).
+    (a teacher with privileged observations: it gets as numbers what the student has to see).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from torch import nn
 
 from donkeysim.learn.shares import Shares, set_gradients
 from donkeysim.rl.cars import TrainingCars
-from donkeysim.rl.course import FRAME
+from donkeysim.rl.observation import FRAME_SKIP
 from donkeysim.rl.ppo import Actor
-from donkeysim.rl.sight import FRAME_SKIP
+from donkeysim.rl.setup import FRAME
 
 
 class Teacher(Protocol):
     """Who says what to do."""
 
-    def advise(self, cars: TrainingCars) -> torch.Tensor:
+    def label(self, cars: TrainingCars) -> torch.Tensor:
         """Return the actions that each car should take now, -1 to 1, shape [car_count, 2]."""
         ...
 
@@ -46,7 +46,7 @@ class DaggerSettings:
         learning_rate: At the beginning; it falls to a tenth over `horizon` steps of all cars together.
         horizon: See there.
         capacity: Examples that are kept; then the oldest go.
-        led: Steps of all cars together in which the teacher drives more and more seldom.
+        beta_steps: Steps of all cars together in which the teacher drives more and more seldom.
         noise: Standard deviation of what is added to the actions, so that the road's edges are seen too.
         throttle_weight: Of the throttle's error beside the steering's.
         push: Standard deviation of what is added to steering and throttle of every second car besides, and lasts: so
@@ -61,7 +61,7 @@ class DaggerSettings:
     learning_rate: float = 2e-3
     horizon: int = 150_000
     capacity: int = 60_000
-    led: int = 8_000
+    beta_steps: int = 8_000
     noise: float = 0.15
     throttle_weight: float = 0.5
     push: tuple[float, float] = (0.0, 0.0)
@@ -76,10 +76,10 @@ class DaggerTrainer:
         cars: To learn with.
         actor: The policy.
         figures: Of the last update, by name.
-        departures: Where episodes ended in the last stretch: index of the scene, x, y [m], shape [n, 3].
+        departures: Where episodes ended in the last rollout: index of the scene, x, y [m], shape [n, 3].
     """
 
-    is_pupil: bool = True
+    is_student: bool = True
 
     def __init__(
         self, cars: TrainingCars, actor: Actor, teacher: Teacher, settings: DaggerSettings, shares: Shares
@@ -98,8 +98,8 @@ class DaggerTrainer:
         self.weights = [*actor.parameters(), *(self._speedometer.parameters() if self._speedometer else ())]
         self.optimizer = torch.optim.Adam(self.weights, settings.learning_rate)
         self.figures, self.departures = dict[str, float](), np.zeros((0, 3))
-        self._band = torch.zeros(settings.capacity, *actor.sight.shape, dtype=torch.uint8)
-        self._last, self._advice = torch.zeros(2, settings.capacity, 2)
+        self._crop = torch.zeros(settings.capacity, *actor.observation.shape, dtype=torch.uint8)
+        self._last, self._labels = torch.zeros(2, settings.capacity, 2)
         self._speed = torch.zeros(settings.capacity)
         self._push = torch.zeros(cars.env.num_envs, 2)
         if any(settings.push):
@@ -107,7 +107,7 @@ class DaggerTrainer:
         self._count = 0
 
     def advance(self) -> None:
-        """Drive a stretch, and learn from all that was ever said."""
+        """Drive a rollout, and learn from all labels so far."""
         self.drive()
         self.improve()
 
@@ -131,7 +131,7 @@ class DaggerTrainer:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `describe` returned."""
+        """Resume from what `describe` returned."""
         self.actor.load_state_dict(state["actor"])
         self.optimizer.load_state_dict(state["optimizer"])
         if self._speedometer is not None:
@@ -141,19 +141,19 @@ class DaggerTrainer:
     def drive(self) -> None:
         """Let the student drive, and note what the teacher says."""
         for _ in range(self.settings.rollout):
-            advice, band = self.teacher.advise(self.cars), self.actor.read(self.cars.seen)
-            self._keep(band, self.cars.last, advice, self.cars.find_speed())
-            self.cars.step(self._choose(band, advice))
+            label, crop = self.teacher.label(self.cars), self.actor.read(self.cars.seen)
+            self._keep(crop, self.cars.last, label, self.cars.find_speed())
+            self.cars.step(self._choose(crop, label))
         self.figures, self.departures = self.cars.take_figures()
 
-    def _choose(self, band: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
+    def _choose(self, crop: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
         """Return what the cars do: the student's wish or, at first, the teacher's for some of them, and some noise."""
         with torch.no_grad():
-            wish = self.actor(band, self.cars.last)
-        led = max(0.0, 1.0 - self.cars.steps / self.settings.led)
-        is_led = torch.rand(len(wish), 1) < led
+            wish = self.actor(crop, self.cars.last)
+        beta_steps = max(0.0, 1.0 - self.cars.steps / self.settings.beta_steps)
+        is_labelled = torch.rand(len(wish), 1) < beta_steps
         noise = self.settings.noise * torch.randn_like(wish)
-        action = torch.where(is_led, advice, wish) + noise
+        action = torch.where(is_labelled, label, wish) + noise
         return (action + self._push_cars() if any(self.settings.push) else action).clamp(-1.0, 1.0)
 
     def _push_cars(self) -> torch.Tensor:
@@ -164,10 +164,10 @@ class DaggerTrainer:
         self._push[torch.from_numpy(self.cars.is_judged)] = 0.0
         return self._push
 
-    def _keep(self, band: torch.Tensor, last: torch.Tensor, advice: torch.Tensor, speed: torch.Tensor) -> None:
-        rows = torch.arange(self._count, self._count + len(band)) % self.settings.capacity
-        self._band[rows], self._last[rows], self._advice[rows], self._speed[rows] = band, last, advice, speed
-        self._count += len(band)
+    def _keep(self, crop: torch.Tensor, last: torch.Tensor, label: torch.Tensor, speed: torch.Tensor) -> None:
+        rows = torch.arange(self._count, self._count + len(crop)) % self.settings.capacity
+        self._crop[rows], self._last[rows], self._labels[rows], self._speed[rows] = crop, last, label, speed
+        self._count += len(crop)
 
     def improve(self) -> None:
         """Take some steps towards what the teacher said."""
@@ -176,8 +176,8 @@ class DaggerTrainer:
         self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
         known = min(self._count, settings.capacity)
         losses = [self._take_step(torch.randint(0, known, (settings.batch_size,))) for _ in range(settings.batches)]
-        advice, speed_error = np.mean(losses, axis=0).tolist()
-        self.figures["advice"] = advice
+        label, speed_error = np.mean(losses, axis=0).tolist()
+        self.figures["advice"] = label
         if self._speedometer is not None:
             self.figures["speed_error"] = math.sqrt(speed_error)
 
@@ -193,9 +193,9 @@ class DaggerTrainer:
 
     def _weigh_part(self, rows: torch.Tensor) -> tuple[tuple[torch.Tensor, ...], list[float]]:
         """Return the gradients of a part of a batch, its loss, and the square of the speed's error."""
-        band = self.actor.vary(self._band[rows], self._shares.draws.generator)
-        understood = self.actor.understand(band)
-        error = (self.actor.decide(understood, self._last[rows]) - self._advice[rows]).square().mean(0)
+        crop = self.actor.vary(self._crop[rows], self._shares.draws.generator)
+        understood = self.actor.understand(crop)
+        error = (self.actor.decide(understood, self._last[rows]) - self._labels[rows]).square().mean(0)
         loss = error[0] + self.settings.throttle_weight * error[1]
         if self._speedometer is None:
             return torch.autograd.grad(loss, self.weights), [loss.item(), 0.0]

@@ -8,9 +8,9 @@ from dataclasses import replace
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import Report
 from donkeysim.rl.check import Checker
-from donkeysim.rl.course import TrainingSetup
 from donkeysim.rl.ppo import Actor
 from donkeysim.rl.progress import Check
+from donkeysim.rl.setup import TrainingSetup
 from donkeysim.rl.task import list_roads
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks.catalogue import find_road, share_scene
@@ -40,13 +40,13 @@ def list_tests(names: Sequence[str], road_count: int) -> tuple[list[SceneSpec], 
 
 
 def check_elsewhere(
-    actor: Actor, course: TrainingSetup, scenes: Sequence[SceneSpec], report: Report = lambda _done, _total: None
+    actor: Actor, setup: TrainingSetup, scenes: Sequence[SceneSpec], report: Report = lambda _done, _total: None
 ) -> tuple[Check, ...]:
     """Let a policy drive a lap on each of some tracks, with fresh starts.
 
     Args:
         actor: The policy.
-        course: Where it has learned.
+        setup: Where it has learned.
         scenes: The tracks.
         report: Called as report(done, total), in tracks.
 
@@ -57,7 +57,7 @@ def check_elsewhere(
     for first in range(0, len(scenes), AT_ONCE):
         specs = tuple(scenes[first : first + AT_ONCE])
         built = [share_scene(spec) for spec in specs]
-        checker = Checker(replace(course, scenes=specs, checked=None).plan(built), LAPS)
+        checker = Checker(replace(setup, scenes=specs, checked=None).plan(built), LAPS)
         found += checker.check(actor)
         checker.close()
         report(len(found), len(scenes))

@@ -1,6 +1,6 @@
 """A policy as a pilot in files that `manage.py drive`, `donkey evaluate` and the original take.
 
-All that the policy needs is in the network itself: its first layers cut the band out of the car's picture, and its
+All that the policy needs is in the network itself: its first layers cut the crop out of the car's picture, and its
 throttle leaves in the car's own units. One that sees one picture is a pilot of the kind memory: its last steering comes
 from the commands that those remember. One that sees several is of the kind 3d, which remembers pictures.
 """
@@ -23,9 +23,9 @@ from donkeysim.learn.files.h5 import write_h5
 from donkeysim.learn.files.header import make_header
 from donkeysim.learn.files.network import Layer, Network
 from donkeysim.learn.files.onnx_writer import make_onnx
-from donkeysim.rl.course import THROTTLE_RANGE
+from donkeysim.rl.observation import PICTURE_HEIGHT, PICTURE_WIDTH
 from donkeysim.rl.ppo import Actor
-from donkeysim.rl.sight import PICTURE_HEIGHT, PICTURE_WIDTH
+from donkeysim.rl.setup import THROTTLE_RANGE
 
 REMEMBERED = 3
 """Commands that the original's pilots of the kind memory are given; of ours, only the last one matters."""
@@ -55,7 +55,7 @@ def save_pilot(actor: Actor, path: Path, places: Sequence[str], cars: Sequence[s
 
 def name_kind(actor: Actor) -> str:
     """Return the kind of pilot that a policy is."""
-    return "memory" if actor.sight.pictures == 1 else "3d"
+    return "memory" if actor.observation.pictures == 1 else "3d"
 
 
 def describe_actor(actor: Actor) -> Network:
@@ -65,12 +65,12 @@ def describe_actor(actor: Actor) -> Network:
     for index, layer in enumerate(convolutions, start=1):
         kernel, bias = (_to_array(part) for part in (layer.weight, layer.bias))
         kernel = kernel.transpose(2, 3, 1, 0)
-        if actor.sight.pictures > 1:
+        if actor.observation.pictures > 1:
             kernel = kernel[None]
         source, stride = layers[-1].name, int(layer.stride[0])
         layers.append(_describe_convolution(f"conv{kernel.ndim - 2}d_{index}", kernel, bias, stride, source, "relu"))
     layers += [Layer("Flatten", "flattened", {}, (layers[-1].name,)), _describe_view(actor)]
-    if actor.sight.pictures == 1:
+    if actor.observation.pictures == 1:
         layers += _describe_command_with_memory(actor)
         return Network("memory", tuple(layers), ("img_in", "mem_in"), ("n_outputs0", "n_outputs1"))
     layers += _describe_command(actor)
@@ -78,17 +78,17 @@ def describe_actor(actor: Actor) -> Network:
 
 
 def _describe_sight(actor: Actor) -> Iterator[Layer]:
-    """Yield the layers that make the bands."""
-    sight = actor.sight
+    """Yield the layers that make the crops."""
+    observation = actor.observation
     shape: tuple[int, ...] = (PICTURE_HEIGHT, PICTURE_WIDTH, 3)
-    cropping: tuple[tuple[int, int], ...] = ((sight.crop_top, sight.crop_bottom), (0, 0))
-    kernel = sight.make_kernel()
-    if sight.pictures > 1:
-        shape, cropping, kernel = (sight.frames, *shape), ((0, 0), *cropping), sight.make_kernel_in_time()
-    level = np.full(sight.shape[0], -actor.LEVEL)
+    cropping: tuple[tuple[int, int], ...] = ((observation.crop_top, observation.crop_bottom), (0, 0))
+    kernel = observation.make_kernel()
+    if observation.pictures > 1:
+        shape, cropping, kernel = (observation.frames, *shape), ((0, 0), *cropping), observation.make_kernel_in_time()
+    level = np.full(observation.shape[0], -actor.LEVEL)
     yield Layer("InputLayer", "img_in", {"shape": shape}, ())
     yield Layer(f"Cropping{len(cropping)}D", "crop", {"cropping": cropping}, ("img_in",))
-    yield _describe_convolution("band", kernel, level, sight.pooling, "crop")
+    yield _describe_convolution("band", kernel, level, observation.pooling, "crop")
 
 
 def _describe_convolution(
@@ -111,7 +111,7 @@ def _describe_convolution(
 def _describe_view(actor: Actor) -> Layer:
     """Return the layer behind the convolutions."""
     with torch.no_grad():
-        shape = actor.look(torch.zeros(1, *actor.sight.shape)).shape[1:]
+        shape = actor.look(torch.zeros(1, *actor.observation.shape)).shape[1:]
     kernel = _to_array(actor.dense.weight).reshape(actor.width, *shape).transpose(2, 3, 1, 0).reshape(-1, actor.width)
     return _describe_dense("dense_1", kernel, _to_array(actor.dense.bias), "flattened", "tanh")
 

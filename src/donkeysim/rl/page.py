@@ -47,16 +47,16 @@ PAGES = Path(__file__).parent / "pages"
 DEFAULT_PORT = 8889
 
 PATIENCE = 20.0
-"""A page that knows everything is answered after this time [s]."""
+"""A page that is up to date is answered after this time [s]."""
 
 LAST_WORDS = 3.0
-"""So long a page that is slow, and knows not yet how learning ended, is waited for [s]."""
+"""How long a slow page that has not yet heard how learning ended is waited for [s]."""
 
 MOST_POINTS = 2000
 """Of the curve that a page gets at once; of a longer one it gets every second, third … point."""
 
 MARKED_UPDATES = 600
-"""The map shows the ends of so many updates."""
+"""How many updates' ends the map shows."""
 
 _log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ Ending = Literal["learnt", "time_up", "stopped"]
 
 @dataclass(frozen=True)
 class TrainingSummary:
-    """How learning ended, and how to go on: command lines as they are typed in a terminal; "": none.
+    """How learning ended, and what to do next: command lines as they are typed in a terminal; "": none.
 
     Attributes:
         ending: Why it ended.
@@ -74,7 +74,7 @@ class TrainingSummary:
         report: Path of the report; "": there is none.
         drive: Drives a car with the pilot.
         evaluate: Lets it drive laps and judges them.
-        go_on: Resumes learning.
+        resume: Resumes learning.
     """
 
     ending: Ending
@@ -82,7 +82,7 @@ class TrainingSummary:
     report: str = ""
     drive: str = ""
     evaluate: str = ""
-    go_on: str = ""
+    resume: str = ""
 
 
 class NewsRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -151,10 +151,10 @@ class News(msgspec.Struct):
 
 
 class Story:
-    """What there is to tell of one learning; it grows on one thread and is told on another."""
+    """What the pages show of one training; it grows on one thread and is read on another."""
 
     def __init__(self, history: Sequence[CurvePoint] = ()) -> None:
-        """Begin with the points of earlier sittings."""
+        """Begin with the points of earlier sessions."""
         self.name = secrets.token_hex(8)
         self.number = len(history)
         self.is_closed = False
@@ -190,7 +190,7 @@ class Story:
         self._wake()
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call a function, on the thread that tells it, whenever there is news; returns what ends that."""
+        """Call a function, on the thread that serves pages, whenever there is news; returns what ends that."""
         with self._lock:
             self._listeners.add(listener)
 
@@ -229,7 +229,7 @@ class Story:
 
 
 def thin(points: Sequence[CurvePoint], most: int) -> Sequence[CurvePoint]:
-    """Return points at even distances, at most so many, with the last among them."""
+    """Return points at even distances, at most `most`, with the last among them."""
     step = -(-len(points) // most) or 1
     return points[(len(points) - 1) % step :: step] if points else points
 
@@ -241,7 +241,7 @@ class LearningPage:
         """Prepare.
 
         Args:
-            story: What it tells.
+            story: What it shows.
             places: Ground plans of the tracks by name, in the order of their index.
         """
         self._story = story
@@ -252,7 +252,7 @@ class LearningPage:
         """Return the page as an ASGI app."""
         return make_page(PAGES, [Route("/places", self.show_places), WebSocketRoute("/news", self.serve_news)])
 
-    async def wait_until_told(self) -> None:
+    async def wait_until_shown(self) -> None:
         """Wait, once the story is closed, until every page that looks knows its end, or `LAST_WORDS` are over."""
         if self._telling:
             await asyncio.wait(tuple(self._telling), timeout=LAST_WORDS)
@@ -315,7 +315,7 @@ class LivePage:
         self._story.finish(outcome)
 
     def close(self) -> None:
-        """Stop serving once those who look were told how it ended; they keep what the page shows."""
+        """Stop serving once every open page has heard how it ended; they keep what they show."""
         self._is_serving.wait()
         _call_in(self._loop, self._ending.set)
         self._thread.join()
@@ -326,7 +326,7 @@ class LivePage:
         await self._server.start()
         await self._ending.wait()
         self._story.close()
-        await self._page.wait_until_told()
+        await self._page.wait_until_shown()
         await self._server.stop()
 
 
@@ -336,7 +336,7 @@ def open_page(port: int, scenes: Mapping[str, Scene], history: Sequence[CurvePoi
     Args:
         port: The first to try; 0: no page.
         scenes: The tracks by the names that people know, in the order of the index in `Update.ended_at`.
-        history: The curve of earlier sittings of the same learning.
+        history: The curve of earlier sessions of the same training.
     """
     if port == 0:
         return None

@@ -5,9 +5,9 @@
     python examples/cleanrl_ppo_pixels.py --seed 0        # learns until it has driven ten laps, ten minutes at most
 
 What it takes to learn from pictures in seconds: 128 cars at once; a small network on a small picture; ten decisions a
-second; a critic that is told speed and place on the road while the policy sees its picture and its last steering only;
-pictures shifted at random by a pixel or two; rewards that need no patience. The policy's steering is drawn towards its
-last one, so that it is smooth.
+second; a critic that observes speed and place on the road as numbers, where the policy sees its picture and its last
+steering only; pictures shifted at random by a pixel or two; rewards that need no patience. The policy's steering is
+drawn towards its last one, so that it is smooth.
 
 References:
     Schulman et al. 2017, Proximal policy optimization algorithms, https://arxiv.org/abs/1707.06347 (the objective);
@@ -31,7 +31,7 @@ from torch.nn import functional
 
 from donkeysim.learn.shares import Shares, set_gradients
 from donkeysim.rl.cars import TrainingCars
-from donkeysim.rl.sight import ObservationSpec
+from donkeysim.rl.observation import ObservationSpec
 
 PART_SIZE = 512
 """Steps of a part of a batch; parts are worked on by as many threads as there are cores."""
@@ -71,10 +71,10 @@ class PpoSettings:
 
 
 class Actor(nn.Module):
-    """From a band of the picture and the last action to the next one: steering (+ = right) and throttle, -1 to 1.
+    """From a crop of the picture and the last action to the next one: steering (+ = right) and throttle, -1 to 1.
 
     Attributes:
-        sight: What it sees.
+        observation: What it sees.
         observed: What the cars have to observe for it.
     """
 
@@ -88,60 +88,60 @@ class Actor(nn.Module):
     SHIFT = 2
     """Greatest shift of pictures to learn from, up or down and to a side [pixel]."""
 
-    def __init__(self, sight: ObservationSpec, filters: tuple[int, ...] = (8, 16, 16), width: int = 64) -> None:
+    def __init__(self, observation: ObservationSpec, filters: tuple[int, ...] = (8, 16, 16), width: int = 64) -> None:
         super().__init__()
-        self.sight, self.filters, self.width = sight, filters, width
-        self.observed = ("camera" if sight.has_colour else "grey",)
-        channels = (sight.shape[0], *filters)
+        self.observation, self.filters, self.width = observation, filters, width
+        self.observed = ("camera" if observation.has_colour else "grey",)
+        channels = (observation.shape[0], *filters)
         sizes = ((5, 3), (3, 2), (3, 1))
         self.convolutions = nn.ModuleList(
             _begin(nn.Conv2d(before, after, size, stride))
             for before, after, (size, stride) in zip(channels[:-1], filters, sizes, strict=True)
         )
-        feature_count = self.look(torch.zeros(1, *sight.shape)).numel()
+        feature_count = self.look(torch.zeros(1, *observation.shape)).numel()
         self.dense = _begin(nn.Linear(feature_count, width))
         self.command = _begin(nn.Linear(width, 2), gain=0.01)
-        self._kept = torch.tensor([self.KEPT if sight.pictures == 1 else 0.0, 0.0])
+        self._kept = torch.tensor([self.KEPT if observation.pictures == 1 else 0.0, 0.0])
 
     def read(self, seen: Mapping[str, Any]) -> torch.Tensor:
-        """Return the bands that the cars see, uint8, shape [n, channels, height, width]."""
-        return self.sight.read_band(seen[self.observed[0]])
+        """Return the crops that the cars see, uint8, shape [n, channels, height, width]."""
+        return self.observation.read_crop(seen[self.observed[0]])
 
-    def vary(self, band: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """Return bands to learn from, 0 to 1: all shifted by the same few pixels; what comes in repeats the edge."""
-        height, width = band.shape[-2:]
+    def vary(self, crop: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        """Return crops to learn from, 0 to 1: all shifted by the same few pixels; what comes in repeats the edge."""
+        height, width = crop.shape[-2:]
         down, right = torch.randint(0, 2 * self.SHIFT + 1, (2,), generator=generator).tolist()
-        wide = functional.pad(band.float() / 255.0, (self.SHIFT,) * 4, mode="replicate")
+        wide = functional.pad(crop.float() / 255.0, (self.SHIFT,) * 4, mode="replicate")
         return wide[..., down : down + height, right : right + width]
 
-    def forward(self, band: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
+    def forward(self, crop: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
         """Return the mean of the next actions.
 
         Args:
-            band: 0 to 1, or 0 to 255 as uint8, shape [n, channels, height, width].
+            crop: 0 to 1, or 0 to 255 as uint8, shape [n, channels, height, width].
             last: The actions before, shape [n, 2].
         """
-        return self.decide(self.understand(band), last)
+        return self.decide(self.understand(crop), last)
 
-    def understand(self, band: torch.Tensor) -> torch.Tensor:
-        """Return what the policy makes of bands before it decides, -1 to 1, shape [n, width]."""
-        band = band if band.is_floating_point() else band.float() / 255.0
-        return torch.tanh(self.dense(self.look(band).flatten(1)))
+    def understand(self, crop: torch.Tensor) -> torch.Tensor:
+        """Return the policy's features of crops before it decides, -1 to 1, shape [n, width]."""
+        crop = crop if crop.is_floating_point() else crop.float() / 255.0
+        return torch.tanh(self.dense(self.look(crop).flatten(1)))
 
     def decide(self, understood: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
         """Return the mean of the next actions, of what `understand` returned and the actions before."""
         return torch.tanh(self.command(understood) + last * self._kept)
 
-    def look(self, band: torch.Tensor) -> torch.Tensor:
-        """Return what the convolutions find in bands, shape [n, channels, rows, columns]."""
-        x = (band - self.LEVEL).contiguous(memory_format=torch.channels_last)
+    def look(self, crop: torch.Tensor) -> torch.Tensor:
+        """Return what the convolutions find in crops, shape [n, channels, rows, columns]."""
+        x = (crop - self.LEVEL).contiguous(memory_format=torch.channels_last)
         for convolution in self.convolutions:
             x = functional.relu(convolution(x))
         return x
 
 
 class InformedActor(nn.Module):
-    """An actor that is told what the simulator knows instead of a picture: a teacher, not a pilot."""
+    """An actor with privileged observations, the simulator's numbers, in place of a picture: a teacher, not a pilot."""
 
     observed = ("vector",)
 
@@ -156,19 +156,19 @@ class InformedActor(nn.Module):
         """Return the numbers about the cars, shape [n, size]."""
         return torch.from_numpy(seen["vector"])
 
-    def vary(self, known: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    def vary(self, privileged: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         """Return the numbers as they are."""
         del generator
-        return known
+        return privileged
 
-    def forward(self, known: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
+    def forward(self, privileged: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
         """Return the mean of the next actions; the ones before are among the numbers already."""
         del last
-        return torch.tanh(self.command(self.hidden(known)))
+        return torch.tanh(self.command(self.hidden(privileged)))
 
 
 def make_critic(size: int, width: int = 128) -> nn.Sequential:
-    """Return the network that says how much reward is to be expected, of what the simulator knows of a car."""
+    """Return the network that estimates the value of a state from the simulator's numbers about a car."""
     layers = (_begin(nn.Linear(size, width)), nn.Tanh(), _begin(nn.Linear(width, width)), nn.Tanh())
     return nn.Sequential(*layers, _begin(nn.Linear(width, 1), gain=1.0))
 
@@ -182,16 +182,16 @@ def _begin(layer: Any, gain: float = math.sqrt(2.0)) -> Any:
 
 @dataclass
 class Rollout:
-    """What all cars met in a stretch of steps: shape [steps, cars, ...]."""
+    """A number of steps of all cars: shape [steps, cars, ...]."""
 
     seen: torch.Tensor
     """What the actors saw."""
     last: torch.Tensor
     """The actions before."""
-    known: torch.Tensor
-    """What the critic was told; one step more than the others."""
+    privileged: torch.Tensor
+    """What the critic observed; one step more than the others."""
     action: torch.Tensor
-    chance: torch.Tensor
+    log_prob: torch.Tensor
     """Logarithm of the actions' likelihood."""
     reward: torch.Tensor
     ended: torch.Tensor
@@ -210,8 +210,8 @@ class PpoTrainer:
         actor: The policy.
         critic: Of the actor, while it learns.
         figures: Of the last update, by name.
-        departures: Where episodes ended in the last stretch: index of the scene, x, y [m], shape [n, 3].
-        is_pupil: Whether the policy sees pictures, as a pilot does.
+        departures: Where episodes ended in the last rollout: index of the scene, x, y [m], shape [n, 3].
+        is_student: Whether the policy sees pictures, as a pilot does.
     """
 
     def __init__(self, cars: TrainingCars, actor: Actor | InformedActor, settings: PpoSettings, shares: Shares) -> None:
@@ -224,18 +224,18 @@ class PpoTrainer:
             shares: Threads that learn, opened.
         """
         self.cars, self.actor, self.settings, self._shares = cars, actor, settings, shares
-        self.critic = make_critic(cars.count_known())
+        self.critic = make_critic(cars.count_privileged())
         self.spread = nn.Parameter(torch.full((2,), settings.spread))
         self.weights = [*actor.parameters(), self.spread, *self.critic.parameters()]
         self.optimizer = torch.optim.Adam(self.weights, settings.learning_rate, eps=1e-5)
         self.figures, self.departures = dict[str, float](), np.zeros((0, 3))
-        self.is_pupil = isinstance(actor, Actor)
+        self.is_student = isinstance(actor, Actor)
         self._updates = 0
 
     def advance(self) -> None:
-        """Drive a stretch and learn from it."""
-        stretch = self.drive()
-        self.improve(stretch, *self.judge(stretch))
+        """Drive a rollout and learn from it."""
+        rollout = self.drive()
+        self.improve(rollout, *self.judge(rollout))
 
     @property
     def steps(self) -> int:
@@ -259,7 +259,7 @@ class PpoTrainer:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `describe` returned."""
+        """Resume from what `describe` returned."""
         self.actor.load_state_dict(state["actor"])
         self.critic.load_state_dict(state["critic"])
         with torch.no_grad():
@@ -270,33 +270,33 @@ class PpoTrainer:
     # -- driving ------------------------------------------------------------------------------------------------------
 
     def drive(self) -> Rollout:
-        """Let all cars drive a stretch, by chance about what the actor means."""
+        """Let all cars drive a rollout, with actions drawn around the actor's."""
         cars = self.cars
-        stretch = self._make_stretch()
+        rollout = self._make_rollout()
         with torch.no_grad():
             for now in range(self.settings.rollout):
-                stretch.seen[now] = self.actor.read(cars.seen)
-                stretch.known[now] = torch.from_numpy(cars.seen["vector"])
-                stretch.last[now] = cars.last
-                mean = self.actor(stretch.seen[now], cars.last)
-                stretch.action[now] = mean + self.spread.exp() * torch.randn_like(mean)
-                stretch.chance[now] = self._weigh(stretch.action[now], mean)
-                outcome = cars.step(stretch.action[now].clamp(-1.0, 1.0))
+                rollout.seen[now] = self.actor.read(cars.seen)
+                rollout.privileged[now] = torch.from_numpy(cars.seen["vector"])
+                rollout.last[now] = cars.last
+                mean = self.actor(rollout.seen[now], cars.last)
+                rollout.action[now] = mean + self.spread.exp() * torch.randn_like(mean)
+                rollout.log_prob[now] = self._weigh(rollout.action[now], mean)
+                outcome = cars.step(rollout.action[now].clamp(-1.0, 1.0))
                 for name, values in outcome._asdict().items():
-                    getattr(stretch, name)[now] = values
-            stretch.known[-1] = torch.from_numpy(cars.seen["vector"])
+                    getattr(rollout, name)[now] = values
+            rollout.privileged[-1] = torch.from_numpy(cars.seen["vector"])
         self.figures, self.departures = cars.take_figures()
-        return stretch
+        return rollout
 
-    def _make_stretch(self) -> Rollout:
+    def _make_rollout(self) -> Rollout:
         """Return room for what will be met."""
         steps, cars = self.settings.rollout, self.cars.env.num_envs
         seen = self.actor.read(self.cars.seen)
-        numbers = {name: torch.zeros(steps, cars) for name in ("chance", "reward", "ended", "over")}
+        numbers = {name: torch.zeros(steps, cars) for name in ("log_prob", "reward", "ended", "over")}
         return Rollout(
             seen=torch.zeros(steps, *seen.shape, dtype=seen.dtype),
             last=torch.zeros(steps, cars, 2),
-            known=torch.zeros(steps + 1, *self.cars.seen["vector"].shape),
+            privileged=torch.zeros(steps + 1, *self.cars.seen["vector"].shape),
             action=torch.zeros(steps, cars, 2),
             is_live=torch.ones(steps, cars, dtype=torch.bool),
             **numbers,
@@ -308,26 +308,34 @@ class PpoTrainer:
 
     # -- learning -----------------------------------------------------------------------------------------------------
 
-    def judge(self, stretch: Rollout) -> tuple[torch.Tensor, torch.Tensor]:
+    def judge(self, rollout: Rollout) -> tuple[torch.Tensor, torch.Tensor]:
         """Return by how much each action was better than expected, and what the critic should have said."""
         settings = self.settings
         with torch.no_grad():
-            value = self.critic(stretch.known).squeeze(-1)
-        following = settings.discount * value[1:] * (1.0 - stretch.ended)
-        error = stretch.reward + following - value[:-1]
+            value = self.critic(rollout.privileged).squeeze(-1)
+        following = settings.discount * value[1:] * (1.0 - rollout.ended)
+        error = rollout.reward + following - value[:-1]
         advantage, later = torch.zeros_like(error), torch.zeros(self.cars.env.num_envs)
         for now in reversed(range(len(error))):
-            later = error[now] + settings.discount * settings.trace * (1.0 - stretch.over[now]) * later
+            later = error[now] + settings.discount * settings.trace * (1.0 - rollout.over[now]) * later
             advantage[now] = later
         return advantage, advantage + value[:-1]
 
-    def improve(self, stretch: Rollout, advantage: torch.Tensor, target: torch.Tensor) -> None:
+    def improve(self, rollout: Rollout, advantage: torch.Tensor, target: torch.Tensor) -> None:
         """Take some steps along the clipped objective."""
         settings = self.settings
         share = max(0.1, 1.0 - self.cars.steps / settings.horizon)
         self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
-        parts = (stretch.seen, stretch.last, stretch.action, stretch.chance, stretch.known[:-1], advantage, target)
-        live = torch.nonzero(stretch.is_live.flatten()).squeeze(1)
+        parts = (
+            rollout.seen,
+            rollout.last,
+            rollout.action,
+            rollout.log_prob,
+            rollout.privileged[:-1],
+            advantage,
+            target,
+        )
+        live = torch.nonzero(rollout.is_live.flatten()).squeeze(1)
         flat = [part.flatten(0, 1) for part in parts]
         losses = []
         for _ in range(settings.epochs):
@@ -364,12 +372,12 @@ class PpoTrainer:
 
     def _weigh_part(self, part: tuple[torch.Tensor, ...]) -> tuple[tuple[torch.Tensor, ...], float, float]:
         """Return the gradients of a part of a batch, and the losses of policy and critic."""
-        seen, last, action, chance, known, advantage, target = part
+        seen, last, action, log_prob, privileged, advantage, target = part
         varied = self.actor.vary(seen, self._shares.draws.generator)
-        ratio = (self._weigh(action, self.actor(varied, last)) - chance).exp()
+        ratio = (self._weigh(action, self.actor(varied, last)) - log_prob).exp()
         clipped = ratio.clamp(1.0 - self.settings.clip, 1.0 + self.settings.clip)
         policy = -torch.minimum(ratio * advantage, clipped * advantage).mean()
-        value = (self.critic(known).squeeze(-1) - target).square().mean()
+        value = (self.critic(privileged).squeeze(-1) - target).square().mean()
         is_patient = self._updates < self.settings.critic_first
         gradients = torch.autograd.grad(
             (0.0 if is_patient else 1.0) * policy + self.settings.value_weight * value, self.weights

@@ -1,4 +1,4 @@
-"""What learning tells of itself while it lasts: progress bar, curve, TensorBoard and the live page read the same."""
+"""The state of learning after each update, which progress bar, curve, TensorBoard and the live page all read."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Update:
     """How things stand after an update of the policy.
 
     Attributes:
-        seconds: Since the command was given, earlier sittings included.
-        time_limit: After how many seconds learning ends at the latest; with a limit of steps, if it goes on as so far.
+        seconds: Since the command was given, earlier sessions included.
+        time_limit: After how many seconds learning ends at the latest; with a limit of steps, at the rate so far.
         steps: Of all cars together, since the beginning.
         rate: Steps per second, of late.
         reward: Mean of a step.
@@ -81,4 +81,4 @@ class Update:
 
 
 Watch = Callable[[Update], None]
-"""Is told of each update; called by the thread that learns, so it must be quick."""
+"""Called with each update by the thread that learns, so it must be quick."""

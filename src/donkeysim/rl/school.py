@@ -13,9 +13,9 @@ from donkeysim.core.types import FloatArray
 from donkeysim.learn.shares import Shares
 from donkeysim.rl.actor_file import read_actor
 from donkeysim.rl.cars import TrainingCars
-from donkeysim.rl.course import TrainingSetup
 from donkeysim.rl.dagger import DaggerSettings, DaggerTrainer, Teacher
 from donkeysim.rl.ppo import Actor, InformedActor, PpoSettings, PpoTrainer
+from donkeysim.rl.setup import TrainingSetup
 from donkeysim.rl.task import TrainingTask
 from donkeysim.rl.teachers import InformedTeacher, PathTeacher, PilotTeacher
 
@@ -26,7 +26,7 @@ TEACHER_ENDS, TEACHER_SPEED = 1.0, 0.9
 """Of a teacher that is good enough for the student to begin: the same, and its share of the wanted speed."""
 
 IMITATED = 24_000
-"""Steps of all cars for which a policy imitates the pilot that it goes on from."""
+"""Steps of all cars for which a policy imitates the pilot it starts from."""
 
 CAUTIOUS = replace(PpoSettings(), spread=-1.6, learning_rate=5e-4, critic_first=6)
 """How a policy learns that can drive already."""
@@ -38,7 +38,7 @@ MORE_BATCHES, LONGER, PUSH, SPEED_WEIGHT = 2, 1.5, (0.1, 0.6), 0.3
 """How a student differs that sees several pictures: a speed takes more and longer looks to learn than a road, and cars
 that are too fast and too slow; and it is asked how fast it is."""
 
-MANY = DaggerSettings(batches=8, horizon=800_000, capacity=100_000, led=20_000)
+MANY = DaggerSettings(batches=8, horizon=800_000, capacity=100_000, beta_steps=20_000)
 """How a student learns several tracks."""
 
 
@@ -62,11 +62,11 @@ class PolicyTrainer(Protocol):
 
     @property
     def departures(self) -> FloatArray:
-        """Where episodes ended in the last stretch: index of the scene, x, y [m], shape [n, 3]."""
+        """Where episodes ended in the last rollout: index of the scene, x, y [m], shape [n, 3]."""
         ...
 
     @property
-    def is_pupil(self) -> bool:
+    def is_student(self) -> bool:
         """Whether it is the policy that will be the pilot."""
         ...
 
@@ -75,7 +75,7 @@ class PolicyTrainer(Protocol):
         ...
 
     def advance(self) -> None:
-        """Drive a stretch and learn from it."""
+        """Drive a rollout and learn from it."""
         ...
 
     def describe(self) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class PolicyTrainer(Protocol):
         ...
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `describe` returned."""
+        """Resume from what `describe` returned."""
         ...
 
 
@@ -122,9 +122,9 @@ class SequentialTrainer:
         return self._now.departures
 
     @property
-    def is_pupil(self) -> bool:
+    def is_student(self) -> bool:
         """Whether the one that learns now is the policy that will be the pilot."""
-        return self._now.is_pupil
+        return self._now.is_student
 
     def begin(self, seed: int) -> None:
         """Begin new episodes for both."""
@@ -146,23 +146,23 @@ class SequentialTrainer:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from there; what both learned on, the second one knows better."""
+        """Resume from there; of what both trained, the second one's state is the newer."""
         self._first.restore(state["first"])
         self._second.restore(state["second"])
         self._now = self._second if state["is_second"] else self._first
 
 
-def is_worth_a_check(learner: PolicyTrainer, speed: float) -> bool:
+def is_worth_a_check(trainer: PolicyTrainer, speed: float) -> bool:
     """Return whether the policy that will be the pilot stays on the road at a speed [m/s] while it learns."""
-    return learner.is_pupil and _drives_well(learner, READY_ENDS, speed)
+    return trainer.is_student and _drives_well(trainer, READY_ENDS, speed)
 
 
-def _drives_well(learner: PolicyTrainer, ends: float, speed: float) -> bool:
-    return learner.figures["ends"] < ends and learner.figures["speed"] > speed
+def _drives_well(trainer: PolicyTrainer, ends: float, speed: float) -> bool:
+    return trainer.figures["ends"] < ends and trainer.figures["speed"] > speed
 
 
-def make_actor(task: TrainingTask, course: TrainingSetup) -> Actor:
-    """Return a policy that knows nothing, or what the pilot knows that it goes on from, if that is one of ours.
+def make_actor(task: TrainingTask, setup: TrainingSetup) -> Actor:
+    """Return a new policy, or that of the pilot it starts from, if that is one of ours.
 
     Raises:
         PilotError: The pilot's file cannot be read.
@@ -171,44 +171,44 @@ def make_actor(task: TrainingTask, course: TrainingSetup) -> Actor:
     known = read_actor(Path(task.source)) if task.source else None
     if known is not None:
         return known
-    if len(course.scenes) == 1 and course.sight.pictures == 1:
-        return Actor(course.sight)
-    return Actor(course.sight, WIDE_FILTERS, WIDE_WIDTH)
+    if len(setup.scenes) == 1 and setup.observation.pictures == 1:
+        return Actor(setup.observation)
+    return Actor(setup.observation, WIDE_FILTERS, WIDE_WIDTH)
 
 
-def make_learner(task: TrainingTask, course: TrainingSetup, actor: Actor, shares: Shares) -> PolicyTrainer:
+def make_trainer(task: TrainingTask, setup: TrainingSetup, actor: Actor, shares: Shares) -> PolicyTrainer:
     """Return who learns as the task says.
 
     Args:
         task: What was asked for.
-        course: Planned.
+        setup: Planned.
         actor: The policy that will be the pilot.
         shares: Threads that learn, opened.
 
     Raises:
-        PilotError: The pilot to go on from cannot be read.
+        PilotError: The pilot to start from cannot be read.
     """
     if task.teacher == "learned":
-        return _make_apprentice(task, course, actor, shares)
+        return _make_apprentice(task, setup, actor, shares)
     if task.teacher == "expert":
-        cars = TrainingCars(course.open_lessons(actor.observed), task.seed)
-        return _make_student(cars, actor, PathTeacher(course, cars.env.fleet.simulator), course, shares)
+        cars = TrainingCars(setup.make_train_env(actor.observed), task.seed)
+        return _make_student(cars, actor, PathTeacher(setup, cars.env.fleet.simulator), setup, shares)
     if not task.source:
-        return _make_explorer(task, course, actor, PpoSettings(), shares)
-    explorer = _make_explorer(task, course, actor, CAUTIOUS, shares)
+        return _make_explorer(task, setup, actor, PpoSettings(), shares)
+    explorer = _make_explorer(task, setup, actor, CAUTIOUS, shares)
     if read_actor(Path(task.source)) is not None:
         return explorer
-    cars = TrainingCars(course.open_lessons((*actor.observed, "camera_b")), task.seed)
-    student = _make_student(cars, actor, PilotTeacher(Path(task.source), cars.env.num_envs), course, shares)
+    cars = TrainingCars(setup.make_train_env((*actor.observed, "camera_b")), task.seed)
+    student = _make_student(cars, actor, PilotTeacher(Path(task.source), cars.env.num_envs), setup, shares)
     return SequentialTrainer(student, explorer, lambda first: first.steps >= IMITATED)
 
 
 def _make_explorer(
-    task: TrainingTask, course: TrainingSetup, actor: Actor, settings: PpoSettings, shares: Shares
+    task: TrainingTask, setup: TrainingSetup, actor: Actor, settings: PpoSettings, shares: Shares
 ) -> PolicyTrainer:
     """Return who learns from rewards."""
     return PpoTrainer(
-        TrainingCars(course.open_lessons((*actor.observed, "vector")), task.seed),
+        TrainingCars(setup.make_train_env((*actor.observed, "vector")), task.seed),
         actor,
         settings,
         shares,
@@ -216,21 +216,21 @@ def _make_explorer(
 
 
 def _make_student(
-    cars: TrainingCars, actor: Actor, teacher: Teacher, course: TrainingSetup, shares: Shares
+    cars: TrainingCars, actor: Actor, teacher: Teacher, setup: TrainingSetup, shares: Shares
 ) -> DaggerTrainer:
-    settings = DaggerSettings() if len(course.scenes) == 1 else MANY
-    if course.sight.pictures > 1:
+    settings = DaggerSettings() if len(setup.scenes) == 1 else MANY
+    if setup.observation.pictures > 1:
         batches, horizon = MORE_BATCHES * settings.batches, round(LONGER * settings.horizon)
         settings = replace(settings, batches=batches, horizon=horizon, push=PUSH, speed_weight=SPEED_WEIGHT)
     return DaggerTrainer(cars, actor, teacher, settings, shares)
 
 
-def _make_apprentice(task: TrainingTask, course: TrainingSetup, actor: Actor, shares: Shares) -> PolicyTrainer:
-    """Return a teacher that learns first, told what the simulator knows, and then its student."""
-    cars = TrainingCars(course.open_lessons(("vector",)), task.seed)
-    informed = InformedActor(cars.count_known())
+def _make_apprentice(task: TrainingTask, setup: TrainingSetup, actor: Actor, shares: Shares) -> PolicyTrainer:
+    """Return a teacher that learns first, from privileged observations, and then its student."""
+    cars = TrainingCars(setup.make_train_env(("vector",)), task.seed)
+    informed = InformedActor(cars.count_privileged())
     teacher = PpoTrainer(cars, informed, PpoSettings(), shares)
-    own = TrainingCars(course.open_lessons((*actor.observed, "vector")), task.seed)
-    student = _make_student(own, actor, InformedTeacher(informed), course, shares)
-    wanted = TEACHER_SPEED * course.find_wanted_speed()
+    own = TrainingCars(setup.make_train_env((*actor.observed, "vector")), task.seed)
+    student = _make_student(own, actor, InformedTeacher(informed), setup, shares)
+    wanted = TEACHER_SPEED * setup.find_wanted_speed()
     return SequentialTrainer(teacher, student, lambda first: _drives_well(first, TEACHER_ENDS, wanted))

@@ -1,4 +1,4 @@
-"""A sitting of learning: until the policy drives its laps, the time is up, or somebody says stop."""
+"""A session of training: until the policy drives its laps, the time is up, or somebody stops it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from donkeysim.learn.shares import Shares
 from donkeysim.rl.actor_file import read_actor
 from donkeysim.rl.check import Checker
 from donkeysim.rl.checkpoint import read_checkpoint, write_checkpoint
-from donkeysim.rl.course import TrainingSetup
 from donkeysim.rl.export import save_pilot
 from donkeysim.rl.ppo import Actor
 from donkeysim.rl.progress import Check, Update, Watch
-from donkeysim.rl.school import PolicyTrainer, is_worth_a_check, make_actor, make_learner
+from donkeysim.rl.school import PolicyTrainer, is_worth_a_check, make_actor, make_trainer
+from donkeysim.rl.setup import TrainingSetup
 from donkeysim.rl.task import TrainingTask, write_task
 from donkeysim.world.scene import Scene
 from donkeysim.world.tracks.catalogue import share_scene
@@ -35,7 +35,7 @@ FIRST_CHECK, NEXT_CHECK, NEXT_CHECK_OF_MANY = 12_000, 1.12, 1.35
 check takes long."""
 
 FIRST_CHECK_VARIED, NEXT_CHECK_VARIED = 40_000, 1.5
-"""The same with cars that differ, where a check takes longer and learning goes on for long."""
+"""The same with cars that differ, where both a check and learning take longer."""
 
 VARIED_LAPS = 1
 """That cars which differ have to drive."""
@@ -48,8 +48,8 @@ what chance costs may fall, too."""
 KEEP_EVERY = 1.0
 """Time between two checkpoints [s]."""
 
-NEW_SITTING = 1_000_003
-"""Added to the seed for every further sitting, so that other episodes begin."""
+NEW_SESSION = 1_000_003
+"""Added to the seed for every further session, so that other episodes begin."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Limit:
     """When learning ends at the latest.
 
     Attributes:
-        seconds: After the command was given, earlier sittings included.
+        seconds: After the command was given, earlier sessions included.
         steps: Of all cars together; None: any number.
     """
 
@@ -69,7 +69,7 @@ class Limit:
         return seconds >= self.seconds or self.has_used_steps(steps)
 
     def find_end(self, seconds: float, steps: int) -> float:
-        """Return after how many seconds learning ends, if it goes on as fast as so far, checks included."""
+        """Return after how many seconds learning ends, at the rate so far, checks included."""
         if self.steps is None or steps <= 0:
             return self.seconds
         return min(self.seconds, seconds * max(self.steps / steps, 1.0))
@@ -81,7 +81,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class SessionResult:
-    """What a sitting left.
+    """What came of a session.
 
     Attributes:
         folder: Where everything lies.
@@ -89,7 +89,7 @@ class SessionResult:
         checks: Of that policy, one for each scene; empty: it was stopped before the first.
         is_passed: Whether it drove all its laps as fast as wanted.
         was_interrupted: Whether Ctrl-C ended it.
-        seconds: All sittings took together, from the command to the end of the last check.
+        seconds: All sessions took together, from the command to the end of the last check.
         steps: Of all cars together.
         has_used_steps: Whether these were as many as it had.
     """
@@ -105,13 +105,13 @@ class SessionResult:
 
 
 class TrainingSession:
-    """Learns; one object for one sitting.
+    """Trains a policy; one object for one session.
 
     Attributes:
         task: What there is to learn.
         folder: Where everything is written.
-        steps: Of all cars together, at the beginning of this sitting.
-        course: Where they learn.
+        steps: Of all cars together, at the beginning of this session.
+        setup: Where they learn.
         actor: The policy.
     """
 
@@ -121,9 +121,9 @@ class TrainingSession:
         Args:
             task: What there is to learn.
             folder: Where everything is written.
-            limit: When learning ends at the latest, all sittings together.
+            limit: When learning ends at the latest, all sessions together.
             begun: When the command was given, on the clock of `time.perf_counter` [s].
-            is_resumed: Whether to go on where an earlier sitting stopped.
+            is_resumed: Whether to resume where an earlier session stopped.
 
         Raises:
             DonkeySimError: There is no such track, or a file cannot be read or written.
@@ -132,26 +132,26 @@ class TrainingSession:
         self._limit, self._begun = limit, begun
         self._kept = read_checkpoint(folder) if is_resumed else None
         self.steps = self._kept["steps"] if self._kept else 0
-        self._sitting, self._kept_at = 0, begun
+        self._session, self._kept_at = 0, begun
         self._best: tuple[Check, ...] = ()
-        course = task.make_course()
-        self._scenes = [share_scene(scene) for scene in course.scenes]  # held, so that all cars share them
-        self.course = course.plan(self._scenes)
-        self._is_varied = self.course.randomization.is_on
+        setup = task.make_setup()
+        self._scenes = [share_scene(scene) for scene in setup.scenes]  # held, so that all cars share them
+        self.setup = setup.plan(self._scenes)
+        self._is_varied = self.setup.randomization.is_on
         self._next_check = FIRST_CHECK_VARIED if self._is_varied else FIRST_CHECK
-        self._checkers = _open_checkers(self.course.checks, task.laps)
-        self._wanted = self.course.find_wanted_speed()
+        self._checkers = _open_checkers(self.setup.checks, task.laps)
+        self._wanted = self.setup.find_wanted_speed()
         self._speed_to_check = READY_SPEED * self._wanted
-        self.actor = make_actor(task, self.course)
+        self.actor = make_actor(task, self.setup)
         write_task(task, folder)
 
     def list_places(self) -> dict[str, Scene]:
         """Return the tracks by the names that people know, in the order of the course."""
-        return dict(zip(self.course.list_names(), self._scenes, strict=True))
+        return dict(zip(self.setup.list_names(), self._scenes, strict=True))
 
     @property
     def seconds(self) -> float:
-        """What all sittings took so far."""
+        """What all sessions took so far."""
         return time.perf_counter() - self._begun
 
     @property
@@ -160,70 +160,70 @@ class TrainingSession:
         return bool(self._best) and all(check.is_passed for check in self._best)
 
     def run(self, watches: Sequence[Watch] = ()) -> SessionResult:
-        """Learn, tell of every update, and write the best policy whenever there is a better one."""
+        """Train, report every update, and write the best policy whenever there is a better one."""
         shares, was_interrupted = Shares(self.task.seed), False
         with shares.opened():
-            learner = make_learner(self.task, self.course, self.actor, shares)
-            self._go_on(learner)
+            trainer = make_trainer(self.task, self.setup, self.actor, shares)
+            self._resume(trainer)
             try:
-                while not (self.is_passed or self._limit.is_reached(self.seconds, learner.steps)):
-                    self._advance(learner, watches)
+                while not (self.is_passed or self._limit.is_reached(self.seconds, trainer.steps)):
+                    self._advance(trainer, watches)
                 if not self.is_passed:
-                    self._check(learner)
-                    self._tell(learner, 0.0, watches)
+                    self._check(trainer)
+                    self._report(trainer, 0.0, watches)
             except KeyboardInterrupt:
                 was_interrupted = True
-            self._keep(learner)
-        return self._finish(learner, was_interrupted)
+            self._keep(trainer)
+        return self._finish(trainer, was_interrupted)
 
-    def _go_on(self, learner: PolicyTrainer) -> None:
-        """Put the learner where the earlier sitting stopped, if there was one."""
+    def _resume(self, trainer: PolicyTrainer) -> None:
+        """Put the trainer where the earlier session stopped, if there was one."""
         if self._kept is None:
             return
-        learner.restore(self._kept["learner"])
-        self._sitting, self._next_check = self._kept["sitting"] + 1, self._kept["next_check"]
+        trainer.restore(self._kept["learner"])
+        self._session, self._next_check = self._kept["sitting"] + 1, self._kept["next_check"]
         self._speed_to_check = self._kept["speed_to_check"]
         if self._has_pilot():  # else these checks are of a policy that is gone
             self._best = tuple(Check(**check) for check in self._kept["best"])
         self._begun -= self._kept["seconds"]
-        learner.begin(self.task.seed + NEW_SITTING * self._sitting)
+        trainer.begin(self.task.seed + NEW_SESSION * self._session)
 
-    def _advance(self, learner: PolicyTrainer, watches: Sequence[Watch]) -> None:
-        before, steps = self.seconds, learner.steps
-        learner.advance()
-        rate = (learner.steps - steps) / max(1e-6, self.seconds - before)
-        is_overdue = learner.steps >= OVERDUE * self._next_check
+    def _advance(self, trainer: PolicyTrainer, watches: Sequence[Watch]) -> None:
+        before, steps = self.seconds, trainer.steps
+        trainer.advance()
+        rate = (trainer.steps - steps) / max(1e-6, self.seconds - before)
+        is_overdue = trainer.steps >= OVERDUE * self._next_check
         least = READY_SPEED * self._wanted if is_overdue else self._speed_to_check
-        if learner.steps >= self._next_check and (self._is_varied or is_worth_a_check(learner, least)):
-            self._check(learner)
-            self._next_check = round(self._find_growth() * learner.steps)
+        if trainer.steps >= self._next_check and (self._is_varied or is_worth_a_check(trainer, least)):
+            self._check(trainer)
+            self._next_check = round(self._find_growth() * trainer.steps)
         if time.perf_counter() - self._kept_at > KEEP_EVERY:
-            self._keep(learner)
-        self._tell(learner, rate, watches)
+            self._keep(trainer)
+        self._report(trainer, rate, watches)
 
     def _find_growth(self) -> float:
         """Return that of the steps until the next check."""
         if self._is_varied:
             return NEXT_CHECK_VARIED
-        return NEXT_CHECK if len(self.course.scenes) == 1 else NEXT_CHECK_OF_MANY
+        return NEXT_CHECK if len(self.setup.scenes) == 1 else NEXT_CHECK_OF_MANY
 
-    def _check(self, learner: PolicyTrainer) -> None:
+    def _check(self, trainer: PolicyTrainer) -> None:
         """Let the policy drive its laps; if none drove them better, it is the pilot from now on."""
         checks = tuple(check for checker in self._checkers for check in checker.check(self.actor))
-        self._speed_to_check = self._guess_speed(learner, checks)
+        self._speed_to_check = self._guess_speed(trainer, checks)
         if not self._best or _rank(checks) > _rank(self._best):
             with hold_interrupts():  # files and figures are of the same policy, whenever Ctrl-C comes
                 self._save_pilot(self.actor)
                 self._best = checks
-            self._write_summary(learner)
+            self._write_summary(trainer)
 
-    def _guess_speed(self, learner: PolicyTrainer, checks: Sequence[Check]) -> float:
+    def _guess_speed(self, trainer: PolicyTrainer, checks: Sequence[Check]) -> float:
         """Return the speed from which the next check is worth its time: more, if this one was only too slow [m/s]."""
         reached = max(1e-3, float(np.mean([check.speed for check in checks])))
         missing = np.mean([check.wanted_speed for check in checks]) / reached
         is_safe = all(check.is_clean for check in checks)
         least = READY_SPEED * self._wanted
-        return max(least, SLACK * float(missing) * learner.figures.get("speed", 0.0)) if is_safe else least
+        return max(least, SLACK * float(missing) * trainer.figures.get("speed", 0.0)) if is_safe else least
 
     @property
     def _pilot(self) -> Path:
@@ -248,15 +248,15 @@ class TrainingSession:
         return pilot
 
     def _save_pilot(self, actor: Actor) -> Path:
-        places = dict.fromkeys(scene.name for scene in self.course.scenes)
+        places = dict.fromkeys(scene.name for scene in self.setup.scenes)
         return save_pilot(actor, self.folder / PILOT_NAME, list(places), [self.task.experiment.describe_car()])[0]
 
-    def _keep(self, learner: PolicyTrainer) -> None:
-        """Write all that is needed to go on."""
+    def _keep(self, trainer: PolicyTrainer) -> None:
+        """Write all that is needed to resume."""
         state = {
-            "learner": learner.describe(),
-            "steps": learner.steps,
-            "sitting": self._sitting,
+            "learner": trainer.describe(),
+            "steps": trainer.steps,
+            "sitting": self._session,
             "next_check": self._next_check,
             "speed_to_check": self._speed_to_check,
             "best": [asdict(check) for check in self._best],
@@ -265,30 +265,30 @@ class TrainingSession:
         write_checkpoint(self.folder, state)
         self._kept_at = time.perf_counter()
 
-    def _tell(self, learner: PolicyTrainer, rate: float, watches: Sequence[Watch]) -> None:
-        update = self._describe(learner, rate)
+    def _report(self, trainer: PolicyTrainer, rate: float, watches: Sequence[Watch]) -> None:
+        update = self._describe(trainer, rate)
         for watch in watches:
             watch(update)
 
-    def _describe(self, learner: PolicyTrainer, rate: float) -> Update:
-        cars, figures = learner.cars, dict(learner.figures)
-        band = (
-            self.actor.read(cars.seen)[0, -self.actor.sight.depth :].float().mean(0)
+    def _describe(self, trainer: PolicyTrainer, rate: float) -> Update:
+        cars, figures = trainer.cars, dict(trainer.figures)
+        crop = (
+            self.actor.read(cars.seen)[0, -self.actor.observation.depth :].float().mean(0)
             if self.actor.observed[0] in cars.seen
             else torch.zeros(1, 1)
         )
         return Update(
             seconds=self.seconds,
-            time_limit=self._limit.find_end(self.seconds, learner.steps),
-            steps=learner.steps,
+            time_limit=self._limit.find_end(self.seconds, trainer.steps),
+            steps=trainer.steps,
             rate=rate,
             reward=figures.pop("reward", 0.0),
             speed=figures.pop("speed", 0.0),
             ends=figures.pop("ends", 0.0),
             laps=int(cars.laps),
             losses=figures,
-            ended_at=learner.departures,
-            picture=band.to(torch.uint8).numpy(),
+            ended_at=trainer.departures,
+            picture=crop.to(torch.uint8).numpy(),
             action=(float(cars.last[0, 0]), float(cars.last[0, 1])),
             checks=self._best,
         )
@@ -309,9 +309,9 @@ class TrainingSession:
         summary["elsewhere"] = [asdict(check) for check in checks]
         write_whole(path, json.dumps(summary, indent=2).encode() + b"\n")
 
-    def _finish(self, learner: PolicyTrainer, was_interrupted: bool) -> SessionResult:
+    def _finish(self, trainer: PolicyTrainer, was_interrupted: bool) -> SessionResult:
         pilot = self._settle_pilot()
-        self._write_summary(learner)
+        self._write_summary(trainer)
         for checker in self._checkers:
             checker.close()
         return SessionResult(
@@ -321,29 +321,29 @@ class TrainingSession:
             self.is_passed,
             was_interrupted,
             self.seconds,
-            learner.steps,
-            self._limit.has_used_steps(learner.steps),
+            trainer.steps,
+            self._limit.has_used_steps(trainer.steps),
         )
 
-    def _write_summary(self, learner: PolicyTrainer) -> None:
+    def _write_summary(self, trainer: PolicyTrainer) -> None:
         """Write the figures for programs."""
         summary: dict[str, Any] = {
             "task": asdict(self.task),
             "is_passed": self.is_passed,
             "seconds": round(self.seconds, 2),
             "processor_seconds": round(time.process_time(), 2),  # of this sitting, all threads
-            "steps": learner.steps,
-            "sittings": self._sitting + 1,
+            "steps": trainer.steps,
+            "sittings": self._session + 1,
             "checks": [asdict(check) for check in self._best],
             "versions": {"donkeysim": __version__, "torch": torch.__version__, "numpy": np.__version__},
         }
         write_whole(self.folder / SUMMARY_NAME, json.dumps(summary, indent=2).encode() + b"\n")
 
 
-def _open_checkers(course: TrainingSetup, lap_count: int) -> list[Checker]:
+def _open_checkers(setup: TrainingSetup, lap_count: int) -> list[Checker]:
     """Return who checks with cars as they should be and, if they are drawn, with cars that differ."""
-    varied = [Checker(course, VARIED_LAPS, is_varied=True)] if course.randomization.is_on else []
-    return [Checker(course, lap_count), *varied]
+    varied = [Checker(setup, VARIED_LAPS, is_varied=True)] if setup.randomization.is_on else []
+    return [Checker(setup, lap_count), *varied]
 
 
 def _rank(checks: Sequence[Check]) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""What `donkey rl` was asked for, as a file in its folder, so that it can go on after a stop."""
+"""What `donkey rl` was asked for, as a file in its folder, so that it can resume after a stop."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import msgspec
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.files import write_whole
 from donkeysim.envs.deepracer import load_deepracer
-from donkeysim.rl.course import TrainingSetup
-from donkeysim.rl.sight import ObservationSpec
+from donkeysim.rl.observation import ObservationSpec
+from donkeysim.rl.setup import TrainingSetup
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import RoadSpec, SceneSpec
@@ -22,7 +22,7 @@ from donkeysim.world.tracks.catalogue import list_scenes
 from donkeysim.world.tracks.former_places import rename_tracks
 
 TEACHERS = ("", "learned", "expert")
-"""Nobody; a policy that is told what the simulator knows and learns first; the path follower."""
+"""Nobody; a policy with privileged observations that learns first; the path follower."""
 
 TASK_NAME = "task.json"
 
@@ -44,7 +44,7 @@ class TrainingTask:
         tracks: Names of tracks, or their files.
         roads: How many random roads there are besides, of seeds from 1.
         teacher: One of `TEACHERS`.
-        source: File of a pilot to go on from; empty: none.
+        source: File of a pilot to start from; empty: none.
         seed: Of all chance.
         laps: In a row that a policy has to drive on each track, with fresh starts, never leaving the road.
         share: Of the mean speed that the fast pace car plans, the one to reach.
@@ -54,7 +54,7 @@ class TrainingTask:
         randomization: Name of a preset, or a file, of what differs from car to car; empty: nothing.
         car: Preset or file of what they drive; see `Experiment`.
         camera: Preset or file of what looks out of them; empty: the car's own.
-        reward: Python file with a `reward_function(params)`; empty: what `course.make_pace_reward` says.
+        reward: Python file with a `reward_function(params)`; empty: what `setup.make_pace_reward` says.
     """
 
     tracks: tuple[str, ...] = ("generated_track",)
@@ -103,7 +103,7 @@ class TrainingTask:
         usual = Experiment()
         return {name: getattr(self, name) for name in ("car", "camera") if getattr(self, name) != getattr(usual, name)}
 
-    def make_course(self) -> TrainingSetup:
+    def make_setup(self) -> TrainingSetup:
         """Return where to learn it.
 
         Raises:
@@ -116,7 +116,7 @@ class TrainingTask:
             checked=len(scenes),
             car_count=self.car_count,
             share=self.share,
-            sight=ObservationSpec(has_colour=self.has_colour, pictures=self.pictures),
+            observation=ObservationSpec(has_colour=self.has_colour, pictures=self.pictures),
             randomization=read_randomization(self.randomization or None),
             car=self.car,
             camera=self.camera,

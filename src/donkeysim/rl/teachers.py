@@ -1,4 +1,4 @@
-"""Teachers: the path follower, which knows the scene; a policy that is told what the simulator knows; any pilot."""
+"""Teachers: the path follower, which knows the scene; a policy with privileged observations; any pilot."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from donkeysim.drivers.lap_time import GripUse, make_powertrain
 from donkeysim.drivers.path_follower import SPEED_GAIN, PathFollower
 from donkeysim.learn.pilot import load_pilot
 from donkeysim.rl.cars import TrainingCars
-from donkeysim.rl.course import THROTTLE_RANGE, TrainingSetup
+from donkeysim.rl.observation import PICTURE_HEIGHT, PICTURE_WIDTH
 from donkeysim.rl.ppo import InformedActor
-from donkeysim.rl.sight import PICTURE_HEIGHT, PICTURE_WIDTH
+from donkeysim.rl.setup import THROTTLE_RANGE, TrainingSetup
 from donkeysim.sim.simulator import Simulator
 
 GRIP, HASTE = GripUse(0.8, 0.4), 1.2
@@ -28,19 +28,19 @@ be all or nothing, and they would have to see speeds exactly."""
 class PathTeacher:
     """The path follower, along the middle of the road."""
 
-    def __init__(self, course: TrainingSetup, simulator: Simulator) -> None:
+    def __init__(self, setup: TrainingSetup, simulator: Simulator) -> None:
         """Plan the speed on each scene of a course, hardly faster than wanted."""
-        gain = CALM_GAIN if course.sight.pictures > 1 else SPEED_GAIN
-        self._can_brake, train = course.sight.pictures > 1, make_powertrain(simulator.car_spec)
+        gain = CALM_GAIN if setup.observation.pictures > 1 else SPEED_GAIN
+        self._can_brake, train = setup.observation.pictures > 1, make_powertrain(simulator.car_spec)
         self._brake = train.brake_most / train.force_most
         self._followers = [
             PathFollower(
-                simulator.get_scene(world), simulator.car_spec, "steady", GRIP, HASTE * course.share * speed, gain
+                simulator.get_scene(world), simulator.car_spec, "steady", GRIP, HASTE * setup.share * speed, gain
             )
-            for world, speed in enumerate(course.fastest)
+            for world, speed in enumerate(setup.fastest)
         ]
 
-    def advise(self, cars: TrainingCars) -> torch.Tensor:
+    def label(self, cars: TrainingCars) -> torch.Tensor:
         """Return the follower's controls as actions.
 
         Where it would brake it lets go of the throttle if the student sees one picture: it cannot see its speed, and
@@ -56,16 +56,16 @@ class PathTeacher:
 
 
 class InformedTeacher:
-    """An actor that is told what the simulator knows, and has learned to drive with it."""
+    """An actor with privileged observations that has learned to drive."""
 
     def __init__(self, actor: InformedActor) -> None:
         self._actor = actor
 
-    def advise(self, cars: TrainingCars) -> torch.Tensor:
+    def label(self, cars: TrainingCars) -> torch.Tensor:
         """Return what it means to do."""
         with torch.no_grad():
-            advice: torch.Tensor = self._actor(self._actor.read(cars.seen), cars.last)
-        return advice
+            label: torch.Tensor = self._actor(self._actor.read(cars.seen), cars.last)
+        return label
 
 
 class PilotTeacher:
@@ -86,7 +86,7 @@ class PilotTeacher:
                 f"pictures of {PICTURE_WIDTH}x{PICTURE_HEIGHT} only."
             )
 
-    def advise(self, cars: TrainingCars) -> torch.Tensor:
+    def label(self, cars: TrainingCars) -> torch.Tensor:
         """Return what the pilots would do, of pictures "camera_b"."""
         for car in np.flatnonzero(cars.has_begun):
             self._pilots[car].reset()

@@ -10,7 +10,7 @@ from donkeysim.rl.curve import CurvePoint, CurveTracer
 from donkeysim.rl.progress import Update
 
 FLUSH_SECONDS = 5
-"""How soon TensorBoard sees what was told [s]."""
+"""How soon TensorBoard sees what was written [s]."""
 
 QUEUE = 1000
 """Values that may wait for the disk before the thread that learns would have to."""
@@ -24,7 +24,7 @@ class TensorBoardWriter:
 
         Args:
             folder: Where; `tensorboard --logdir` takes it or one above it.
-            steps: Where learning goes on; TensorBoard then passes over what an earlier sitting told behind it.
+            steps: Where learning resumes; TensorBoard then skips what an earlier session wrote behind it.
 
         Raises:
             DonkeySimError: TensorBoard is not installed.

@@ -4,8 +4,8 @@ Many cars try at once, and the policy learns from what happens to them. Learning
 a row on fresh starts, without chance and without leaving the road, at the speed that was asked for; or when the time is
 up. The folder then holds the pilot (.h5 and .onnx), a report with a film of its best lap, and the curve of learning.
 
-With --teacher, a driver that is told where it is shows the policy what to do, which takes less time. Ctrl-C ends
-learning and keeps what was learned; --resume goes on, also after the program was killed. The exit code is 1 if the
+With --teacher, a driver that knows where it is shows the policy what to do, which takes less time. Ctrl-C ends
+learning and keeps what was learned; --resume continues, also after the program was killed. The exit code is 1 if the
 policy does not drive its laps yet.
 
 For example: donkey rl --track generated_track --minutes 10
@@ -56,13 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     _add_task_arguments(parser)
     add = parser.add_argument
-    add("--minutes", type=float, metavar="M", help="for learning, earlier sittings included (default 10)")
+    add("--minutes", type=float, metavar="M", help="for learning, earlier sessions included (default 10)")
     steps = "of all cars together, to learn from at most; without --minutes no other limit"
     add("--steps", type=int, metavar="N", help=steps)
     add("--test", nargs="+", metavar="TRACK", help="tracks to drive a lap on at the end, where it has not learned")
     add("--test-roads", type=int, default=0, metavar="N", help="random roads to drive a lap on at the end (default 0)")
     add("--out", metavar="DIR", help="folder to write into (default rl_TRACK_SEED)")
-    add("--resume", metavar="DIR", help="go on with what was asked for in this folder")
+    add("--resume", metavar="DIR", help="continue with what was asked for in this folder")
     add(
         "--page",
         type=int,
@@ -84,9 +84,9 @@ def _add_task_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="learned",
         metavar="expert",
-        help="learn from a driver that is told where it is: one that learns first, or (expert) the path follower",
+        help="learn from a driver that knows where it is: one that learns first, or (expert) the path follower",
     )
-    add("--from", dest="source", metavar="FILE", help="pilot to go on from: .h5, .keras or .onnx")
+    add("--from", dest="source", metavar="FILE", help="pilot to start from: .h5, .keras or .onnx")
     add("--seed", type=int, metavar="N", help="of all chance; the same command gives the same weights (default 0)")
     add("--laps", type=int, metavar="N", help="to drive in a row on the road (default 10; on several tracks 1)")
     speed = "to reach, of the fast pace car's mean speed (default 0.75)"
@@ -342,7 +342,7 @@ def test_elsewhere(session: TrainingSession, arguments: argparse.Namespace) -> N
     if not tracks and not roads:
         return
     with show_progress("driving elsewhere") as report:
-        checks = check_elsewhere(session.load_best(), session.course, [*tracks, *roads], report)
+        checks = check_elsewhere(session.load_best(), session.setup, [*tracks, *roads], report)
     session.note_elsewhere(checks)
     if tracks:
         show_checks(checks[: len(tracks)], "where it has not learned")
@@ -358,7 +358,7 @@ def judge_pilot(session: TrainingSession, outcome: SessionResult) -> Path:
     from donkeysim.learn.evaluate import Conditions, evaluate
     from donkeysim.learn.pilot import load_pilot
 
-    tracks = list(dict.fromkeys(scene.name for scene in session.course.scenes if scene.road is None))
+    tracks = list(dict.fromkeys(scene.name for scene in session.setup.scenes if scene.road is None))
     conditions = Conditions(EnvConf(session.task.experiment), film_time=FILM_TIME, films_best_lap=True)
     pilot = outcome.pilot.with_suffix(".onnx")
     with show_progress("driving") as report:
@@ -379,7 +379,7 @@ def describe_evaluation(task: TrainingTask, outcome: SessionResult) -> str:
 
 
 def describe_resume(outcome: SessionResult) -> str:
-    """Return the command that goes on."""
+    """Return the command that resumes."""
     return f"donkey rl --resume {outcome.folder}"
 
 
@@ -395,6 +395,6 @@ def finish_page(page: LivePage, task: TrainingTask, outcome: SessionResult, repo
             report=str(report or ""),
             drive=describe_drive(outcome),
             evaluate=describe_evaluation(task, outcome),
-            go_on="" if outcome.is_passed else describe_resume(outcome),
+            resume="" if outcome.is_passed else describe_resume(outcome),
         )
     )

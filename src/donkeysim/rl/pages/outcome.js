@@ -3,7 +3,7 @@
 import { byId, make, setText, showToast } from "/shared/elements.js";
 import { sayTime } from "/pages/words.js";
 
-const FILES = ["pilot", "drive", "evaluate", "report", "go_on"];
+const FILES = ["pilot", "drive", "evaluate", "report", "resume"];
 
 /** Show the outcome; null: learning lasts. */
 export function showOutcome(outcome, point, texts) {

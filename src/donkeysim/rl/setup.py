@@ -14,7 +14,7 @@ from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import Reward
 from donkeysim.envs.track_env import TrackVectorEnv
-from donkeysim.rl.sight import FRAME_SKIP, PICTURE_HEIGHT, PICTURE_WIDTH, ObservationSpec
+from donkeysim.rl.observation import FRAME_SKIP, PICTURE_HEIGHT, PICTURE_WIDTH, ObservationSpec
 from donkeysim.world.camera_file import load_camera
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import RandomizationSpec
@@ -40,7 +40,7 @@ END_COST, SPEED_COST = 2.0, 0.5
 """Taken away where an episode ends by a rule: so much, and this share more for each m/s."""
 
 SCALED_STEPS = 1000
-"""The scale of a reward of one's own is measured over about the last so many steps."""
+"""The scale of a reward of one's own is measured over about this many of the last steps."""
 
 CHANGE_COST = 0.6
 """Taken away for a change of the steering by 1: without it, policies rattle at the wheel."""
@@ -54,19 +54,19 @@ class TrainingSetup:
         scenes: Worlds take turns on them.
         car_count: Cars, each alone in its world.
         share: Of the mean speed that the fast pace car plans there, the one to reach.
-        sight: What the policy sees.
+        observation: What the policy sees.
         randomization: What differs from car to car and from episode to episode.
         car: Preset of their physics, or a file.
         camera: What looks out of them, as `camera_file.load_camera` takes it; empty: the car's own.
         fastest: Mean speed that the fast pace car plans on each scene [m/s]; see `plan`.
-        checked: On so many of the scenes, the first ones, policies are checked; None: on all.
+        checked: How many of the scenes, the first ones, policies are checked on; None: all.
         reward: Of one's own, of any scale; None: see `make_pace_reward`.
     """
 
     scenes: tuple[SceneSpec, ...]
     car_count: int = 128
     share: float = 0.75
-    sight: ObservationSpec = field(default_factory=ObservationSpec)
+    observation: ObservationSpec = field(default_factory=ObservationSpec)
     randomization: RandomizationSpec = field(default_factory=RandomizationSpec)
     car: str = Experiment.car
     camera: str = ""
@@ -108,11 +108,11 @@ class TrainingSetup:
         """Return a name for each scene, of random roads with style and seed."""
         return [_name_scene(scene) for scene in self.scenes]
 
-    def open_lessons(self, observe: Sequence[str]) -> TrackVectorEnv:
+    def make_train_env(self, observe: Sequence[str]) -> TrackVectorEnv:
         """Return the batch to learn in; episodes begin all over the road.
 
         Args:
-            observe: Names of observations: "grey" or "camera" is the policy's band, "camera_b" the whole picture. Each
+            observe: Names of observations: "grey" or "camera" is the policy's crop, "camera_b" the whole picture. Each
                 holds as many moments as the policy sees at once, the oldest first.
         """
         most = np.zeros(self.car_count)
@@ -121,8 +121,8 @@ class TrainingSetup:
             self.scenes,
             copy=False,
             observe=tuple(observe),
-            stack=self.sight.pictures,
-            camera=self.sight.make_camera(self.make_camera()),
+            stack=self.observation.pictures,
+            camera=self.observation.make_camera(self.make_camera()),
             camera_b=self.make_camera(),
             reward=make_pace_reward(most) if self.reward is None else make_even(self.reward),
             ends=(end_near_edge, "hit", "wrong_way", "standstill", "tilted"),
@@ -135,7 +135,7 @@ class TrainingSetup:
         most[:] = np.resize(HEADROOM * self.share * np.array(self.fastest), self.car_count)
         return env
 
-    def open_check(self, cars_per_scene: int, is_varied: bool = False) -> TrackVectorEnv:
+    def make_check_env(self, cars_per_scene: int, is_varied: bool = False) -> TrackVectorEnv:
         """Return the batch to check in: pictures and decisions as on the road; whoever leaves the road is out.
 
         Args:
@@ -147,7 +147,7 @@ class TrainingSetup:
             self.scenes,
             copy=False,
             observe="camera",
-            stack=self.sight.frames,
+            stack=self.observation.frames,
             camera=self.make_camera(),
             throttle_range=THROTTLE_RANGE,
             time_limit=None,

@@ -1,7 +1,7 @@
-"""What a policy sees of the car's picture: a band below the horizon, coarse and grey, or in colour.
+"""What a policy sees of the car's picture: a crop below the horizon, coarse and grey, or in colour.
 
-While it learns, the camera draws just that band at just that size. On the road the pilot gets whole pictures of
-160x120, and its network's first two layers make the band of them; both look alike
+While it learns, the camera draws just that crop at just that size. On the road the pilot gets whole pictures of
+160x120, and its network's first two layers make the crop of them; both look alike
 (`tests/rl/test_learning_to_drive.py`).
 """
 
@@ -32,14 +32,14 @@ MOST_PICTURES = 4
 
 @dataclass(frozen=True)
 class ObservationSpec:
-    """The band.
+    """The crop, and how many of them are seen at once.
 
     Attributes:
         crop_top: Rows cut off the top of the whole picture [pixel].
         crop_bottom: Rows cut off its bottom [pixel].
-        pooling: So many pixels of the picture, both ways, make one of the band.
+        pooling: Pixels of the picture, both ways, that make one of the crop.
         has_colour: Whether it is in colour; else grey.
-        pictures: So many bands are seen at once, `FRAME_SKIP` frames apart, the oldest first: two show the speed.
+        pictures: How many crops are seen at once, `FRAME_SKIP` frames apart, the oldest first: two show the speed.
     """
 
     crop_top: int = 40
@@ -60,13 +60,13 @@ class ObservationSpec:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Channels of all bands, height and width."""
+        """Channels of all crops, height and width."""
         rows = PICTURE_HEIGHT - self.crop_top - self.crop_bottom
         return self.pictures * self.depth, rows // self.pooling, PICTURE_WIDTH // self.pooling
 
     @property
     def depth(self) -> int:
-        """Channels of one band."""
+        """Channels of one crop."""
         return 3 if self.has_colour else 1
 
     @property
@@ -75,7 +75,7 @@ class ObservationSpec:
         return (self.pictures - 1) * FRAME_SKIP + 1
 
     def make_camera(self, camera: CameraSpec) -> CameraSpec:
-        """Return the camera that draws the band, as this one would see it."""
+        """Return the camera that draws the crop, as this one would see it."""
         return replace(
             camera,
             width=PICTURE_WIDTH // self.pooling,
@@ -85,34 +85,34 @@ class ObservationSpec:
             grey=not self.has_colour,
         )
 
-    def read_band(self, picture: ByteArray) -> torch.Tensor:
+    def read_crop(self, picture: ByteArray) -> torch.Tensor:
         """Return what that camera drew, uint8, shape [n, height, width, channels], with the channels second.
 
         Args:
-            picture: Of all bands side by side, the oldest first.
+            picture: All crops side by side, the oldest first.
         """
         return torch.from_numpy(np.ascontiguousarray(picture[..., : self.shape[0]])).permute(0, 3, 1, 2)
 
-    def cut_band(self, picture: ByteArray) -> torch.Tensor:
-        """Return the bands of whole colour pictures as the pilot's network makes them, 0 to 1.
+    def cut_crop(self, picture: ByteArray) -> torch.Tensor:
+        """Return the crops of whole colour pictures as the pilot's network makes them, 0 to 1.
 
         Args:
             picture: uint8, shape [n, 120, 160, 3 * frames], the oldest first.
         """
-        band = torch.from_numpy(picture[:, self.crop_top : PICTURE_HEIGHT - self.crop_bottom]).permute(0, 3, 1, 2)
+        crop = torch.from_numpy(picture[:, self.crop_top : PICTURE_HEIGHT - self.crop_bottom]).permute(0, 3, 1, 2)
         kernel = torch.from_numpy(self.make_kernel()).permute(3, 2, 0, 1)
-        count, _, height, width = band.shape
-        seen = band.reshape(count, self.frames, 3, height, width)[:, ::FRAME_SKIP].flatten(0, 1)
-        bands = torch.nn.functional.conv2d(seen.float() / 255.0, kernel, stride=self.pooling)
-        return bands.reshape(count, *self.shape)
+        count, _, height, width = crop.shape
+        seen = crop.reshape(count, self.frames, 3, height, width)[:, ::FRAME_SKIP].flatten(0, 1)
+        crops = torch.nn.functional.conv2d(seen.float() / 255.0, kernel, stride=self.pooling)
+        return crops.reshape(count, *self.shape)
 
     def make_kernel(self) -> Float32Array:
-        """Return the weights that make the band of a picture, shape [pooling, pooling, 3, depth]."""
+        """Return the weights that make the crop of a picture, shape [pooling, pooling, 3, depth]."""
         mix = np.eye(3) if self.has_colour else np.array(LUMA)[:, None]
         return np.tile(mix / self.pooling**2, (self.pooling, self.pooling, 1, 1)).astype(np.float32)
 
     def make_kernel_in_time(self) -> Float32Array:
-        """Return those that make the bands of pictures in a row, shape [frames, pooling, pooling, 3, channels]."""
+        """Return those that make the crops of pictures in a row, shape [frames, pooling, pooling, 3, channels]."""
         one, depth = self.make_kernel(), self.depth
         kernel = np.zeros((self.frames, *one.shape[:-1], self.shape[0]), np.float32)
         for index in range(self.pictures):
