@@ -28,7 +28,7 @@ INSTRUCTIONS = (
 )
 
 Finish = Callable[[str, TripSummary], None]
-"""Told who drove and how far, after each trip."""
+"""Called after each trip with who drove and how far."""
 
 Steering = Annotated[float, Field(ge=-1.0, le=1.0, description="-1 = far left, 0 = straight on, 1 = far right")]
 Speed = Annotated[float, Field(ge=-MOST_BACK, le=MOST_SPEED, description="to reach and hold [m/s]; below 0 backwards")]
@@ -43,7 +43,7 @@ class Tools:
 
         Args:
             trip: To drive.
-            finish: Told of every trip that has begun to move.
+            finish: Called with every trip that has begun to move.
             name: Of the driver; None: as its client calls itself.
         """
         self._trip, self._finish, self._name = trip, finish, name

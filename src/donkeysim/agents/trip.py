@@ -52,7 +52,7 @@ class Readings:
         on_road: Whether the car is on the road.
         hits: How often it has touched something.
         turns: How many there were.
-        ending: Why the trip is over, one of `ENDINGS`; empty: it goes on.
+        ending: Why the trip is over, one of `ENDINGS`; empty: it is not over.
     """
 
     seconds: float

@@ -38,7 +38,7 @@ class Board:
 
     Attributes:
         columns: Corners between squares, along the sheet's long side.
-        rows: Likewise along the short one.
+        rows: The same along the short one.
         square: Side of a square [m].
     """
 
@@ -119,7 +119,7 @@ def find_corners(picture: ByteArray, board: Board) -> FloatArray | None:
 
 
 def _look_for_corners(cv2: Any, grey: ByteArray, board: Board, scale: int) -> FloatArray | None:
-    """Return where corners are, looked for in a picture so many times as large."""
+    """Return where corners are, looked for in a picture enlarged by a factor."""
     large = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC)
     flags = cv2.CALIB_CB_NORMALIZE_IMAGE | cv2.CALIB_CB_ACCURACY
     for more in (0, cv2.CALIB_CB_EXHAUSTIVE):  # which takes seconds where there is no board

@@ -21,10 +21,10 @@ from donkeysim.world.lens import LensSpec
 FEWEST_VIEWS = 4
 ENOUGH_VIEWS = 10
 LARGE_ERROR = 0.5
-"""Reprojection errors above this, in a picture of 640 columns, are told [pixel]."""
+"""Reprojection errors above this, in a picture of 640 columns, are reported [pixel]."""
 
 STANDS_OUT = 4.0
-"""Corners that are off by more than so many times the median are taken to be found wrongly."""
+"""Corners that are off by more than this multiple of the median are taken to be found wrongly."""
 
 LEAST_WRONG = 0.75
 """Corners that are off by less, in a picture of 640 columns, are kept whatever the median is [pixel]."""
@@ -39,7 +39,7 @@ MOST_FITS = 5
 """So often at most, what is wrong for a fisheye is looked for."""
 
 MANY_WRONG = 0.05
-"""When a larger share of the corners stands out, it is told as a doubt."""
+"""A larger share of outlying corners is reported as a doubt."""
 
 FISHEYE_SHARE = 0.9
 """A fisheye must be so much nearer to what was seen to be preferred; near the axis, both models can show anything."""

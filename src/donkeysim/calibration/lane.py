@@ -39,7 +39,7 @@ LARGEST_SINE = 0.95
 """Of the angle between camera and lane."""
 
 STANDS_OUT = 4.0
-"""Lanes with a line so many times as far off are not this one."""
+"""A lane with a line this many times as far off is another lane."""
 
 
 @dataclass(frozen=True)

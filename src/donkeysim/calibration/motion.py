@@ -17,7 +17,7 @@ from donkeysim.render.warp import bend_rays, unbend_rays
 from donkeysim.world.lens import LensSpec
 
 FARTHEST = 6.0
-"""Floor that is farther away than so many heights of the camera moves too little to be followed."""
+"""Floor farther away than this, in heights of the camera, moves too little to be followed."""
 
 MOST_POINTS = 160
 FEWEST_POINTS = 12

@@ -20,7 +20,7 @@ SUFFIXES = (".jpg", ".jpeg", ".png")
 FILMS = (".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm")
 
 ENOUGH = 150
-"""So many pictures of a drive say all that can be known; of longer ones every second, fourth ... is left out."""
+"""Pictures of a drive that suffice; of a longer drive every second, fourth ... is left out."""
 
 WIDEST = 640
 """Pictures of a drive that are wider are made so wide [pixel]."""
@@ -69,8 +69,8 @@ def read_drive(place: str) -> list[ByteArray]:
     pictures = _thin_out(_iterate_drive(place))
     sizes = {picture.shape[:2] for picture in pictures}
     if len(sizes) != 1:
-        told = f"those of {len(sizes)} sizes" if sizes else "none"
-        raise DonkeySimError(f"{place} holds {told}; it takes pictures of a drive, all of one size.")
+        found = f"those of {len(sizes)} sizes" if sizes else "none"
+        raise DonkeySimError(f"{place} holds {found}; it takes pictures of a drive, all of one size.")
     return pictures
 
 

@@ -50,7 +50,7 @@ class MeasuredDrive:
     Attributes:
         time: Of each frame [s].
         steering: As recorded, positive to the right, -1 to 1.
-        throttle: Likewise.
+        throttle: As recorded, -1 to 1.
         speed: Forward, of the middle between the axles [m/s]; not a number: unknown.
         yaw_rate: To the left [rad/s].
     """

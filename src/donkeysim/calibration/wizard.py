@@ -83,8 +83,8 @@ def look_for_board(paths: Sequence[Path], board: Board) -> Seen:
     sizes = {name: (picture.shape[1], picture.shape[0]) for name, picture in pictures.items()}
     (size, count), *_ = Counter(sizes.values()).most_common()
     if count <= len(sizes) / 2:
-        told = ", ".join(f"{name} has {width}x{height}" for name, (width, height) in sizes.items())
-        raise DonkeySimError(f"pictures of the board differ in size: {told}; take all with the same settings.")
+        listed = ", ".join(f"{name} has {width}x{height}" for name, (width, height) in sizes.items())
+        raise DonkeySimError(f"pictures of the board differ in size: {listed}; take all with the same settings.")
     views = {name: find_corners(pictures[name], board) for name in pictures if sizes[name] == size}
     found = {name: view for name, view in views.items() if view is not None}
     missed = tuple(name for name, view in views.items() if view is None)
@@ -176,8 +176,8 @@ def read_records(tub: Path) -> list[TubRecord]:
         raise DonkeySimError(f"the tub {tub} has {format_count(len(records), 'record')}; record a drive of a minute.")
     sizes = Counter(record.measure_image() for record in records)
     if len(sizes) > 1:
-        told = ", ".join(f"{count} of {size}" for size, count in sizes.most_common())
-        raise DonkeySimError(f"the tub {tub} holds pictures of several sizes ({told}); give a drive with one.")
+        listed = ", ".join(f"{count} of {size}" for size, count in sizes.most_common())
+        raise DonkeySimError(f"the tub {tub} holds pictures of several sizes ({listed}); give a drive with one.")
     return records
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 END_SIGNALS = ("SIGINT", "SIGTERM", "SIGBREAK")
 
 SWITCH_SECONDS = 0.0005
-"""After so long the event loop lets the simulation go on, which asks for it after each picture [s]."""
+"""How long the event loop works before it lets the simulation, which asks after each picture, continue [s]."""
 
 _log = logging.getLogger("donkeysim")
 
@@ -280,7 +280,7 @@ def _find_tls_folder() -> Path:
 def _start_drive(
     options: ServerOptions, port: int, watching_url: str, give_up: Callable[[DonkeySimError], None]
 ) -> DriveBeside | None:
-    """Start to drive the car of --drive; None when there is none, or when `give_up` was told why it cannot drive."""
+    """Start to drive the car of --drive; None when there is none, or when `give_up` was called."""
     if options.car_folder is None:
         return None
     from donkeysim.cli.drive_beside import DriveBeside
@@ -320,7 +320,7 @@ def _end_at_signals(quit_program: Callable[[], object]) -> None:
 
 
 class _LogHandler(logging.StreamHandler[TextIO]):
-    """Says once, and without a traceback, that the log cannot be written; goes on when it can."""
+    """Says once, and without a traceback, that the log cannot be written; continues when it can."""
 
     has_told = False
 

@@ -113,8 +113,8 @@ def drive_folder(folder: Path, host: str, port: int, watching_url: str, options:
         raise SpecError(f"{folder / PROGRAM} has no function drive(config, options); run `donkey update` there.")
     config = load_config(folder / "config.py", options.myconfig)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stdout)
-    for told in (ControlPage, TubWriter):  # the address for phones, and where the records are
-        logging.getLogger(told.__module__).setLevel(logging.INFO)
+    for speaker in (ControlPage, TubWriter):  # the address for phones, and where the records are
+        logging.getLogger(speaker.__module__).setLevel(logging.INFO)
     if watching_url and (name := find_car_name(config)):
         watching_url += f"/?{urlencode({'car': name})}"
     there = {"DONKEY_SIM_PATH": "remote", "SIM_HOST": host, "SIM_PORT": port, "WATCH_PAGE_URL": watching_url}

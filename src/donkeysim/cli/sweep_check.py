@@ -71,8 +71,8 @@ def _check_trial(file: SweepFile, options: Options, name: str) -> None:
     try:
         _CHECKS[file.spec.command](file, job)
     except DonkeySimError as error:
-        told = (option for option in (*file.search, *file.fixed) if option.rpartition(".")[2] in str(error))
-        blamed = name or next(told, "")
+        named = (option for option in (*file.search, *file.fixed) if option.rpartition(".")[2] in str(error))
+        blamed = name or next(named, "")
         raise SpecError(f"{file.locate(blamed) if blamed else file.path}: {error}") from error
 
 
@@ -83,7 +83,7 @@ def _check_learning(file: SweepFile, job: Job) -> None:
     for scene in task.make_setup().scenes:
         find_track(scene)
     if task.source and not Path(task.source).is_file():
-        raise SpecError(f"there is no pilot {task.source} to go on from.")
+        raise SpecError(f"there is no pilot {task.source} to start from.")
 
 
 def _check_training(file: SweepFile, job: Job) -> None:

@@ -41,7 +41,7 @@ def gather_options(file: SweepFile, job: Job, source: Path | None) -> dict[str, 
     Args:
         file: What was asked for.
         job: The training.
-        source: Folder of what it goes on from.
+        source: Folder of the training it continues.
     """
     options, seed = {**file.fixed, **job.options}, file.spec.seed + job.trial
     pilot = str(source / PILOT) if source else None

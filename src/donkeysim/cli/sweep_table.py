@@ -29,15 +29,15 @@ def show_table(store: TrialStore, plan: Plan) -> Iterator[Callable[[], None]]:
     """Show the table while the block runs; elsewhere than on a terminal a line for each training that is done."""
     from rich.live import Live
 
-    shown, told = 0.0, 0
+    shown, printed = 0.0, 0
     with Live(console=console, auto_refresh=False, transient=True) as live:
 
         def watch() -> None:
-            nonlocal shown, told
+            nonlocal shown, printed
             if not console.is_interactive:
-                for job, result in plan.done[told:]:
+                for job, result in plan.done[printed:]:
                     console.print(_describe(store, job, result), soft_wrap=True)
-                told = len(plan.done)
+                printed = len(plan.done)
             elif time.monotonic() - shown > REFRESH:
                 shown = time.monotonic()
                 live.update(draw_table(store, plan), refresh=True)

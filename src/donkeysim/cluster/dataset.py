@@ -1,6 +1,6 @@
 """A dataset of labelled frames in a folder: what was asked for, shards as Parquet files, and their checksums.
 
-A shard appears under its name only when it is whole, so whoever is stopped or killed goes on where it was.
+A shard appears under its name only when it is whole, so a run that was stopped or killed continues where it was.
 """
 
 from __future__ import annotations

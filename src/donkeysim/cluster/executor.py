@@ -40,7 +40,7 @@ class Executor:
         address: Of a cluster that runs, such as "auto" or "ray://host:10001"; None: this machine.
 
     Raises:
-        SpecError: There cannot be so many, or none is asked for at a cluster.
+        SpecError: There cannot be that many, or none is asked for at a cluster.
     """
 
     workers: int | None = None

@@ -60,7 +60,7 @@ class FramesSpec:
         every: Twentieths of a simulated second from one frame of a car to its next.
         drivers: Of `DRIVERS`; cars take turns.
         width: Of pictures [pixel].
-        height: Likewise.
+        height: Of the pictures [pixel].
         encoding: Of pictures, of `ENCODINGS`.
         depth: Whether distances are written.
         classes: Whether classes are written.

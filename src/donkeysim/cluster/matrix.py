@@ -112,7 +112,7 @@ class Cells:
         share: Of clean ones, by Wilson.
         lap_time: Means of drives with whole laps, by Student [s].
         cte: Means of drives [m].
-        speed: Likewise [m/s].
+        speed: Means of drives with whole laps, by Student [m/s].
     """
 
     model: str

@@ -83,7 +83,7 @@ class ControlLink:
     """All listeners; used in the loop that serves them."""
 
     def __init__(self, state: ControlState, about: dict[str, Any]) -> None:
-        """Bring to `state` what clients say; `about` is told once to each that asks for reports."""
+        """Bring to `state` what clients say; `about` is sent once to each that asks for reports."""
         self._state = state
         self._about = about
         self._listeners: set[Listener] = set()

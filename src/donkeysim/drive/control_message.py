@@ -27,7 +27,7 @@ class ControlMessage(msgspec.Struct, frozen=True):
         drive_mode: Who drives, one of `MODES`.
         recording: Whether records are written.
         buttons: Which of the buttons w1 to w5 were pressed.
-        heartbeat: True: this client is there. Once it has said so, it must go on every half second.
+        heartbeat: True: this client is there. Once it has said so, it must repeat it every half second.
         reset: True: put the car back to its start.
         pilot: File name of a pilot to drive with, "" for none.
         place: Where to drive.

@@ -46,7 +46,7 @@ SEND_BUFFER = 32 * 1024
 """What the system holds back for a slow viewer [byte]: a few pictures, no more."""
 
 REPORT_LOOPS = 2
-"""A report is made in one of so many loops."""
+"""Loops from one report to the next."""
 
 _PLACEHOLDER = np.full((120, 160, 3), 34, np.uint8)
 
@@ -137,7 +137,7 @@ class ControlPage:
             image: ui/image_array, shape [height, width, 1 or 3].
             record_count: tub/num_records.
             mode: user/mode, as the last loop left it.
-            recording: recording, likewise.
+            recording: recording, the same.
             telemetry: sim/telemetry.
             lap_times: sim/lap_times [s].
             rate: loop/rate [Hz].

@@ -1,4 +1,4 @@
-"""What our own page is told of the car about ten times a second, beside the messages of the original."""
+"""The reports that our own page gets about ten times a second, beside the messages of the original."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from donkeysim.drive.places import Traveller, send_car
 HEARTBEAT_SECONDS = 0.5
 
 RECORD_NEWS_STEP = 10
-"""While recording, clients are told every tenth number of records, as the original does."""
+"""While recording, clients get every tenth number of records, as from the original."""
 
 
 @dataclass(eq=False)

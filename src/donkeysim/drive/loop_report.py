@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 KEPT_LOOPS = 72_000
-"""The figures of a part are those of its last so many runs: an hour at 20 Hz."""
+"""Runs of a part whose figures are kept, the last ones: an hour at 20 Hz."""
 
 PERCENTILES = (50, 90, 99, 99.9)
 

@@ -1,4 +1,4 @@
-"""What `python manage.py` is told on its command line; the same words as the original's."""
+"""The command line of `python manage.py`; the same words as the original's."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Options:
     track: str | None = None
 
     def list_train_words(self, car_folder: Path) -> list[str]:
-        """Return what `donkey train` is told to do the same; without --tubs it learns from the car's data."""
+        """Return the words of `donkey train` that do the same; without --tubs it learns from the car's data."""
         words = ["--config", str(car_folder / "config.py"), "--myconfig", self.myconfig, "--model", self.model or ""]
         for name, value in (("--type", self.kind), ("--transfer", self.transfer), ("--comment", self.comment)):
             words += [name, value] if value is not None else []
@@ -81,7 +81,7 @@ def run_program(main: Callable[[], int], name: str = "manage.py") -> int:
     """Run a program and return its exit code: its own; 1 after an error in one sentence; 130 after Ctrl-C.
 
     Args:
-        main: The program. Its DonkeySimErrors are told, and that a disk is full or a file may not be touched; anything
+        main: The program. DonkeySimErrors, a full disk and refused files are printed as a sentence; anything
             else is a bug and shows its traceback.
         name: How people call it; begins the sentence.
     """
@@ -120,15 +120,15 @@ def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def add_drive_options(parser: argparse.ArgumentParser) -> None:
-    """Add what driving can be told."""
+    """Add the options of driving."""
     add = parser.add_argument
     add("--model", help="a pilot (.h5, .keras, .onnx, .tflite) for the modes local and local_angle")
     add("--js", dest="use_joystick", action="store_true", help="drive with a joystick as well as with the page")
     add("--type", dest="kind", help="type of the pilot, if its file does not say")
     add("--camera", choices=("single",), default="single", help="a simulated car has one camera")
     add("--track", metavar="NAME", help="where to drive, instead of the config's DONKEY_GYM_ENV_NAME")
-    told = "stored in the tub; may be repeated"
-    add("--meta", dest="metadata", action="append", default=[], metavar="KEY:VALUE", help=told)
+    text = "stored in the tub; may be repeated"
+    add("--meta", dest="metadata", action="append", default=[], metavar="KEY:VALUE", help=text)
     add("--myconfig", default="myconfig.py", help="file that overrides config.py (default: myconfig.py)")
 
 

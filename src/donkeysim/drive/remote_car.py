@@ -164,11 +164,11 @@ class RemoteSimulatedCar:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Where it could drive, as far as the simulator has told."""
+        """Where it could drive, as far as the simulator has said."""
         return self._car.scene_names
 
     def describe_self(self) -> tuple[str | None, tuple[float, float] | None]:
-        """Return the car's name, None for its simulator's choice, and where it is (x, y) [m], None: it is not told."""
+        """Return the car's name, None for its simulator's choice, and where it is (x, y) [m], None: not reported."""
         config = next((message for message in self.settings.conf.messages if "car_name" in message), {})
         with self._lock:
             newest = self._moments[-1][1].telemetry if self._moments else None

@@ -81,7 +81,7 @@ def record_sample(
         lap_count: Whole laps to drive from the start grid.
         scene: Name of the track; None: the config's.
         seed: Of the driver's hands; the same seed gives the same records.
-        record_count: Stop after so many records instead of laps.
+        record_count: Records to stop after, instead of laps.
         config: The car; None: the defaults of a new car folder.
         report: Called as report(done, total), in records; the total is an estimate while laps are counted.
         randomization: What is drawn anew every `REDRAW_TIME`; None: what the config says, once.

@@ -151,14 +151,14 @@ class BuiltInSimulatedCar:
         return self.settings.list_values(self._sensed.popleft())
 
     def _observe(self) -> SensorFrame:
-        """Return what the car senses; pages and parts are told of hits in our own words."""
+        """Return what the car senses; pages and parts get hits in our own words."""
         moment = self.car.observe()
         if moment.touched == moment.telemetry.hit:
             return moment
         return replace(moment, telemetry=msgspec.structs.replace(moment.telemetry, hit=moment.touched))
 
     def _advance(self) -> None:
-        """Let one loop's time pass, sensing at the moments that will be told, `latency` old, at the ends of loops."""
+        """Let one loop's time pass, sensing at the moments that are `latency` old at the ends of loops."""
         find_step = self.settings.find_step
         now, end = find_step(self._loop_count), find_step(self._loop_count + 1)
         while (due := find_step(self._sensed_count + 1) - self._late_steps) <= end:

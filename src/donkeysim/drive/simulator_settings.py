@@ -41,7 +41,7 @@ class SimulatorSettings:
     Attributes:
         conf: Where the simulator is, the experiment in it, and the car's cameras and lidar.
         rate: Loops per second.
-        latency: Age of what the car senses when it is told [s].
+        latency: Age of what the car senses when the loop gets it [s].
         channels: Record channels, name and type in the tub.
     """
 
@@ -56,7 +56,7 @@ class SimulatorSettings:
         return self.conf.experiment.scene.name
 
     def find_step(self, loop_count: int) -> int:
-        """Return the physics step at which so many loops have passed."""
+        """Return the physics step at which a number of loops have passed."""
         return round(loop_count * PHYSICS_RATE / self.rate)
 
     def list_values(self, moment: SensorFrame) -> tuple[Any, ...]:

@@ -29,7 +29,7 @@ OWN_CHANNELS = ("loop/rate", "loop/latency")
 """What the loop itself writes: loops per second, and the time [s] from the first part's outputs to its next inputs."""
 
 JOIN_SECONDS = 3.0
-"""How long all threads together are waited for once every part was told to shut down."""
+"""How long all threads together are waited for once every part was asked to shut down."""
 
 RATE_LOOPS = 20
 """`loop/rate` is the mean over this many loops."""

@@ -179,7 +179,7 @@ def _find_slip(side: FloatArray, along: FloatArray, speed: FloatArray, car: CarS
 
     Args:
         side: Wanted, in units of friction times load.
-        along: The force along the road that they give beside it, likewise.
+        along: The force along the road that they give beside it, the same.
         speed: [m/s]
         car: For the friction curve.
     """

@@ -76,7 +76,7 @@ class Examples:
 
 
 def split_batch(batch: Batch, size: int) -> list[Batch]:
-    """Return a batch in parts of so many examples; the last may have fewer."""
+    """Return a batch in parts of equally many examples; the last may have fewer."""
     cuts = [slice(begin, begin + size) for begin in range(0, len(batch), size)]
     return [
         Batch(batch.pictures[cut], batch.vectors[cut], {name: rows[cut] for name, rows in batch.targets.items()})

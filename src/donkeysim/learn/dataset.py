@@ -104,8 +104,8 @@ def _ask_filter(keep: Callable[[Any], bool], view: RecordView) -> bool:
         return bool(keep(view))
     except Exception as error:
         file = getattr(getattr(keep, "__code__", None), "co_filename", "TRAIN_FILTER")
-        told = describe_failure(Path(file), error).removesuffix(".")
-        raise SpecError(f"{told}; TRAIN_FILTER fails so at record {view.underlying['_index']}.") from error
+        failure = describe_failure(Path(file), error).removesuffix(".")
+        raise SpecError(f"{failure}; TRAIN_FILTER fails so at record {view.underlying['_index']}.") from error
 
 
 def _check_count(count: int, dropped: int, tub_paths: Sequence[Path]) -> None:
@@ -206,7 +206,7 @@ def make_examples(table: RecordTable, usable: BoolArray, kind: PilotKind, spec: 
         raise DonkeySimError(f"none of the {count} records has a picture that can be read; record again.")
     if not ends.size:
         raise DonkeySimError(
-            f"a {kind.name} pilot learns from {length} records in a row, and no session here has so many; "
+            f"a {kind.name} pilot learns from {length} records in a row, and no session here has that many; "
             "record longer, delete less, or make SEQUENCE_LENGTH smaller."
         )
     return ends[:, np.newaxis] + np.arange(1 - length, 1)

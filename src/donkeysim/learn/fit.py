@@ -23,7 +23,7 @@ from donkeysim.learn.options import TrainingOptions
 from donkeysim.learn.trainer import Trainer
 
 WARM_UP_STEPS = 250
-"""Training does not end early before so many steps: at first the loss stands still for a hundred or more, which are
+"""Steps before which training does not end early: at first the loss stands still for a hundred or more, which are
 many epochs of a small tub, and a pilot of that time drives straight on."""
 
 

@@ -19,7 +19,7 @@ from donkeysim.learn.files.tflite_writer import make_graph, pack_graph
 ENDING, INTEGER_ENDING = ".tflite", ".int8.tflite"
 
 EXAMPLE_COUNT = 200
-"""From so many the range of each number inside a network is taken."""
+"""Pictures from which the range of each number inside a network is taken."""
 
 
 def write_lite(network: Network, header: PilotHeader | None, path: Path, examples: Examples | None) -> tuple[Path, ...]:

@@ -19,7 +19,7 @@ MEMORY_SHARE = 0.5
 """Of the memory that is free, what pictures may take."""
 
 NAMED_PICTURES = 5
-"""So many broken pictures are named, the others counted."""
+"""Broken pictures that are named; the others are counted."""
 
 
 class PictureStore:

@@ -22,7 +22,7 @@ from donkeysim.learn.report_figures import COLOURS, draw_curves, draw_map, find_
 _TEMPLATE = Path(__file__).with_name("report.html")
 
 CURSOR_STEP = 2
-"""Every so many rows of the trace the page can show figures for."""
+"""Rows of the trace from one whose figures the page can show to the next."""
 
 
 def write_report(evaluation: Evaluation, path: Path | str, pilot_name: str, facts: Mapping[str, str]) -> Path:
@@ -46,14 +46,19 @@ def format_report(evaluation: Evaluation, pilot_name: str, facts: Mapping[str, s
     """Return the report of an evaluation as HTML."""
     tracks = " and ".join(run.scene.name for run in evaluation.runs)
     verdict = "passed" if evaluation.is_passed else "failed"
-    told = {**facts, "seed": str(evaluation.seed), "donkeysim": __version__, "written": time.strftime("%Y-%m-%d %H:%M")}
+    shown = {
+        **facts,
+        "seed": str(evaluation.seed),
+        "donkeysim": __version__,
+        "written": time.strftime("%Y-%m-%d %H:%M"),
+    }
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         title=escape(f"{pilot_name} on {tracks}"),
         pilot=escape(pilot_name),
         tracks=escape(tracks),
         verdict=verdict,
         verdict_text=escape(describe_verdict(evaluation)),
-        facts="".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in told.items()),
+        facts="".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in shown.items()),
         colours="".join(f".c{index}{{stroke:{colour}}}" for index, colour in enumerate(COLOURS)),
         runs="".join(_format_run(run) for run in evaluation.runs),
     )

@@ -53,7 +53,7 @@ def _draw_trace(run: PilotRun) -> Iterator[str]:
 
 
 def _find_pieces(is_broken: BoolArray) -> Iterator[tuple[int, int]]:
-    """Return begin and end of each piece of a line that is broken behind the points told, shape [point_count - 1]."""
+    """Return begin and end of each piece of a line that is broken behind the given points, shape [point_count - 1]."""
     return itertools.pairwise([0, *(np.flatnonzero(is_broken) + 1).tolist(), len(is_broken) + 1])
 
 

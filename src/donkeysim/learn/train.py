@@ -52,7 +52,7 @@ class TrainingResult:
         images_per_second: Of the fastest epoch, validation not counted.
         was_interrupted: Ctrl-C ended it early; the pilot is the best until then.
         places: Where it learnt, as far as its tubs tell, and the pilot it began with.
-        cars: What it learnt to drive, likewise.
+        cars: What it learnt to drive, in the same form.
     """
 
     model_path: Path

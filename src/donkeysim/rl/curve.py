@@ -146,9 +146,9 @@ def plot_curve(path: Path, out: Path, title: str = "") -> None:
     minutes = _list_values(points, lambda point: point.seconds) / 60.0
     for axes, (label, read) in zip(panels, _PANELS.items(), strict=True):
         values = _list_values(points, read)
-        is_told = np.isfinite(values)
-        axes.plot(minutes[is_told], values[is_told], color="#8a94a6", linewidth=0.8, alpha=0.6)
-        axes.plot(minutes[is_told], smooth(values[is_told]), color="#d1495b", linewidth=1.8)
+        is_known = np.isfinite(values)
+        axes.plot(minutes[is_known], values[is_known], color="#8a94a6", linewidth=0.8, alpha=0.6)
+        axes.plot(minutes[is_known], smooth(values[is_known]), color="#d1495b", linewidth=1.8)
         axes.set(ylabel=label)
         axes.grid(color="#e6e8ec", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
@@ -181,10 +181,10 @@ def smooth(values: FloatArray) -> FloatArray:
 def _draw_checks(axes: Any, points: Sequence[CurvePoint]) -> None:
     """Mark when the policy was checked, by the mean speed of the check; what passed is full."""
     for is_passed, label, face in ((False, "check", "white"), (True, "passed", "#2a7f62")):
-        told = [point for point in points if point.checks and _has_passed(point) == is_passed]
-        if told:
-            minutes = [point.seconds / 60.0 for point in told]
-            speeds = [float(np.mean([check.speed for check in point.checks])) for point in told]
+        checked = [point for point in points if point.checks and _has_passed(point) == is_passed]
+        if checked:
+            minutes = [point.seconds / 60.0 for point in checked]
+            speeds = [float(np.mean([check.speed for check in point.checks])) for point in checked]
             axes.plot(minutes, speeds, "o", markersize=6, color="#2a7f62", markerfacecolor=face, label=label)
             axes.legend(frameon=False)
 

@@ -56,7 +56,7 @@ def read_lines(path: Path) -> list[bytes]:
 
 
 def list_catalogs(folder: Path, manifest: Manifest) -> list[str]:
-    """Return the catalogs that hold records: those of the manifest, and what goes on behind them without its knowing.
+    """Return the catalogs that hold records: those of the manifest, and those behind them that it does not list.
 
     One was begun just before its writer died; several are there when an older manifest was put back.
     """

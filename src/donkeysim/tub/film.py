@@ -30,7 +30,7 @@ FULL_LOCK = math.radians(45.0)
 """How far from straight up the line of a fully turned wheel stands."""
 
 NAMED_PICTURES = 5
-"""So many broken pictures are named, the others counted."""
+"""Broken pictures that are named; the others are counted."""
 
 _CODECS = ("libx264", "h264", "mpeg4")
 

@@ -104,12 +104,12 @@ def _calibrate(arguments: argparse.Namespace, board: Board) -> int:
         camera = FloorCamera(lens, mount, ahead)
         scales = wizard.fit_car(arguments.car, wizard.follow_drive(Path(arguments.tub), camera, arguments.rate))
         wizard.write_car(Path(f"{out}_car.toml"), arguments.car, scales)
-        told = (
+        text = (
             f"steering 1 turns the wheels by {math.degrees(scales.steer_gain):.2f}° ± {scales.steer_spread:.1%},"
             f" steering 0 by {math.degrees(scales.trim):.2f}° (to the left); "
             f"torque {scales.torque_max:.3g} N m ± {scales.torque_spread:.1%}, from {scales.used} held stretches"
         )
-        console.print(told, soft_wrap=True)
+        console.print(text, soft_wrap=True)
         console.print(f"saved {out}_car.toml", soft_wrap=True)
     return 0
 
@@ -174,8 +174,8 @@ def _tell_lens(fit: LensFit, views: Seen, *others: Seen) -> None:
     names = [name for seen in (views, *others) for name in seen.names]
     for name, kept in zip(names, fit.kept, strict=True):
         if not kept.all():
-            told = f"{(~kept).sum()} of {len(kept)} corners stand out and were left out" if kept.any() else "left out"
-            console.print(f"  {name}: {told}", soft_wrap=True)
+            text = f"{(~kept).sum()} of {len(kept)} corners stand out and were left out" if kept.any() else "left out"
+            console.print(f"  {name}: {text}", soft_wrap=True)
     console.print(
         f"field of view {math.degrees(fit.lens.fov):.2f}°, {fit.lens.model}, error {fit.error:.2f} pixels",
         soft_wrap=True,

@@ -24,8 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Take the options of manage.py drive."""
     add_drive_options(parser)
     add_tracks_argument(parser)
-    told = "join a simulator that listens there instead of starting one (port 9091 if none is given)"
-    parser.add_argument("--simulator", metavar="HOST[:PORT]", help=told)
+    text = "join a simulator that listens there instead of starting one (port 9091 if none is given)"
+    parser.add_argument("--simulator", metavar="HOST[:PORT]", help=text)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@
 
 Drivers with shaking hands and without drive on the tracks that you name; frames are written into shards of Parquet, by
 all cores or by a cluster of Ray. The same command gives the same bytes, whatever the number of workers. Stopped or
-killed, it goes on where it was when given again.
+killed, it continues where it was when given again.
 
 For example: donkey generate frames --track generated_track warehouse --frames 100000
 """

@@ -51,8 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     rows = []
     for entry in entries:
         path = folder / str(entry.get("Name"))
-        told = {**entry, "Places": "\n".join(read_places(path)), "Cars": "\n".join(read_cars(path))}
-        rows.append([_show(told, column, groups) for column in COLUMNS])
+        details = {**entry, "Places": "\n".join(read_places(path)), "Cars": "\n".join(read_cars(path))}
+        rows.append([_show(details, column, groups) for column in COLUMNS])
     filled = [index for index in range(len(COLUMNS)) if any(row[index] for row in rows)]
     table = Table(*(Column(COLUMNS[index], no_wrap=COLUMNS[index] in WHOLE) for index in filled))
     for row in rows:

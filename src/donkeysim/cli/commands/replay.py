@@ -67,8 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
         soft_wrap=True,
     )
     if arguments.film:
-        told = f"saved {arguments.film}: {format_count(count, 'picture')}"
-        console.print(told if count else "no film: the car was never on the track", soft_wrap=True)
+        text = f"saved {arguments.film}: {format_count(count, 'picture')}"
+        console.print(text if count else "no film: the car was never on the track", soft_wrap=True)
     return _tell_outcome(replay)
 
 

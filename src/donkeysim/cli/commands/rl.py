@@ -145,7 +145,7 @@ def read_request(arguments: argparse.Namespace) -> tuple[TrainingTask, Path]:
     names = [name for name, value in choose_fields(vars(arguments)).items() if value != getattr(task, name)]
     if names or arguments.out:
         raise SpecError(
-            f"--resume {folder} goes on with what was asked for there, but {', '.join(names) or 'out'} is given anew; "
+            f"--resume {folder} continues what was asked for there, but {', '.join(names) or 'out'} is given anew; "
             "leave it out, or begin anew with --out."
         )
     return task, folder
@@ -292,7 +292,7 @@ def say_result(session: TrainingSession, outcome: SessionResult, arguments: argp
     if session.task.equipment:
         console.print(f"It knows one car only: GYM_CONF = {session.task.equipment} in myconfig.py", soft_wrap=True)
     if outcome.was_interrupted:
-        console.print(f"Go on: {describe_resume(outcome)}", soft_wrap=True)
+        console.print(f"Continue: {describe_resume(outcome)}", soft_wrap=True)
         return None
     if find_spec("matplotlib"):
         plot_curve(session.folder / CURVE_NAME, session.folder / "curve.png", f"{', '.join(session.task.tracks)}")

@@ -6,7 +6,7 @@ that take over the training of better ones with changed options (population). Tr
 machine, or by a cluster of Ray, one thread each; the same file gives the same pilots wherever they are trained.
 
 The folder then holds every training, a report with curves and a table, and the best pilot with the command lines that
-train it again. Ctrl-C ends the sweep; --resume goes on, also after the program was killed: no training is done twice.
+train it again. Ctrl-C ends the sweep; --resume continues, also after the program was killed: no training is done twice.
 
 For example: donkey sweep learning_rate.toml
 """
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("file", nargs="?", metavar="FILE.toml", help="what to train")
     add("--out", metavar="DIR", help="folder to write into (default: the file's name without .toml)")
-    add("--resume", metavar="DIR", help="go on with the sweep in this folder")
+    add("--resume", metavar="DIR", help="continue the sweep in this folder")
     add("--workers", type=int, metavar="N", help="processes; 0: this one, without Ray (default: one per core)")
     add("--address", metavar="ADDRESS", help="of a Ray cluster that this machine belongs to: auto, or HOST:PORT")
 
@@ -80,7 +80,7 @@ def open_store(arguments: argparse.Namespace) -> TrialStore:
         raise SpecError("give the FILE.toml of a sweep, or --resume with the folder of one, and only one of them.")
     if arguments.resume is not None:
         if arguments.out is not None:
-            raise SpecError("--resume goes on in its folder; leave --out away.")
+            raise SpecError("--resume continues in its folder; leave out --out.")
         folder = Path(arguments.resume).expanduser().resolve()
         file, base = resume_folder(folder)
         return TrialStore(file, folder, base, do_training)
@@ -132,6 +132,6 @@ def say_result(store: TrialStore, plan: Plan, best: tuple[Job, TrialResult] | No
         )
     console.print(f"Report: {report}", soft_wrap=True)
     if not plan.is_over:
-        console.print(f"Go on: donkey sweep --resume {store.folder}", soft_wrap=True)
+        console.print(f"Continue: donkey sweep --resume {store.folder}", soft_wrap=True)
         return 130
     return 0 if best is not None else 1

@@ -1,7 +1,7 @@
 """Which trainings come next: a function of what was asked for and of the results, not of who was done first.
 
 Trials train in rounds. A round is decided when all of the one before are done, in the order of their numbers, so that a
-sweep comes out the same with one worker and with many, and when it goes on after a stop.
+sweep comes out the same with one worker and with many, and when it continues after a stop.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REPLACED = 0.25
 
 
 class Source(NamedTuple):
-    """What a training goes on from.
+    """What a training continues.
 
     Attributes:
         trial: Number of the trial.
@@ -52,7 +52,7 @@ class Job:
         options: Of the trial, those that differ.
         budget: At which it ends: epochs, or steps.
         root: Name of the training that it prolongs, of this trial; its own: it prolongs none.
-        source: What it goes on from; None: it begins.
+        source: What it continues; None: it begins.
     """
 
     trial: int
@@ -64,7 +64,7 @@ class Job:
 
     @property
     def prolongs(self) -> bool:
-        """Whether it goes on where this trial was, with the same options."""
+        """Whether it continues where this trial was, with the same options."""
         return self.root != self.name
 
     @property
@@ -130,7 +130,7 @@ def choose_next(file: SweepFile, jobs: Sequence[Job], results: Sequence[TrialRes
 
 
 def _prolong(job: Job, budget: int, spec: SweepSpec) -> Job:
-    """Return a trial's job with more budget: rl goes on where it was, train has no such way and begins anew."""
+    """Return a trial's job with more budget: rl continues where it was, train cannot and begins anew."""
     turn = job.turn + 1
     if spec.command == "train":
         return replace(job, turn=turn, budget=budget, root=name_job(job.trial, turn))

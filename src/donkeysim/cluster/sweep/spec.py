@@ -108,7 +108,7 @@ class SweepSpec:
         seed: Of what is drawn; trial number n trains with seed + n, unless its seed is an option.
         factor: Halving: each round has this many times fewer trials and more budget than the one before; 0: 3.
         least: Halving: budget of the first round; 0: budget / factor**2.
-        generations: Population: the budget is divided into so many; 0: 5.
+        generations: Population: the number that the budget is divided into; 0: 5.
     """
 
     command: Literal["rl", "train"]

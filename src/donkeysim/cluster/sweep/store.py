@@ -1,7 +1,7 @@
 """The store of a sweep, a folder: what was asked for, a folder for each training that is done, and those under way.
 
-A training's folder appears under its name when it is whole, so whoever is stopped or killed goes on where it was, and
-each training is done once.
+A training's folder appears under its name when it is whole, so a sweep that was stopped or killed continues where it
+was, and each training is done once.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class JobSpec:
         file: What was asked for.
         job: The training.
         folder: To write into: empty, or a copy of the folder of what is prolonged.
-        source: Folder of what it goes on from; None: it begins.
+        source: Folder of the training it continues; None: it begins.
         report: Called with figures on the way.
     """
 
@@ -246,7 +246,7 @@ def resume_folder(folder: Path) -> tuple[SweepFile, Path]:
         note = msgspec.json.decode((folder / NOTE_NAME).read_bytes())
         base, number = Path(note["base"]), int(note["format"])
     except (OSError, msgspec.DecodeError, KeyError, TypeError, ValueError) as error:
-        raise SpecError(f"{folder} holds no sweep to go on with; give the folder that donkey sweep wrote.") from error
+        raise SpecError(f"{folder} holds no sweep to continue; give the folder that donkey sweep wrote.") from error
     if number > FORMAT:
         raise SpecError(f"{folder} has the format {number}, this version reads up to {FORMAT}; get a newer donkeysim.")
     file = read_sweep(folder / COPY_NAME)

@@ -24,7 +24,7 @@ class Trial(tune.Trainable):
         self._store: TrialStore = given["store"]
 
     def reset_config(self, new_config: dict[str, Any]) -> bool:
-        """Go on with another."""
+        """Take another job."""
         self._job = new_config["job"]
         return True
 
@@ -61,7 +61,7 @@ class Jobs(Searcher):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Let Tune keep nothing, as the folder knows all and nobody goes on with Tune's own records."""
+        """Let Tune keep nothing, as all is in the folder and nobody resumes from Tune's own records."""
         return {}
 
     def save(self, checkpoint_path: str) -> None:

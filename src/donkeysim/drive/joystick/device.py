@@ -56,7 +56,7 @@ class JoystickDevice:
         Args:
             path: The device, for example /dev/input/js0.
             axis_codes: Codes to expect where the device does not tell them.
-            button_codes: Likewise.
+            button_codes: The same of buttons.
 
         Raises:
             OSError: There is none, or it may not be read.
@@ -74,7 +74,7 @@ class JoystickDevice:
         self.button_codes = self._ask_codes(_GET_BUTTON_COUNT, _GET_BUTTON_CODES, "H") or sorted(button_codes)
 
     def read(self, seconds: float) -> JoystickEvent | None:
-        """Return the next event; None when there is none in so many seconds.
+        """Return the next event; None when there is none within a time.
 
         Raises:
             OSError: The device is gone.

@@ -71,17 +71,17 @@ class Joystick:
         if sys.platform != "linux":
             logger.warning("Joysticks are only supported on Linux; here choose Gamepad on the control page.")
             return
-        told = ""
+        reported = ""
         while not self._ended.is_set():
             try:
                 device = JoystickDevice(self._path, self._layout.axes, self._layout.buttons)
             except OSError as error:
                 reason = error.strerror or str(error)
-                if reason != told:
+                if reason != reported:
                     logger.warning("No joystick at %s (%s): the page drives until there is one.", self._path, reason)
-                told = reason
+                reported = reason
             else:
-                told = self._read(device)
+                reported = self._read(device)
             self._ended.wait(LOOK_AGAIN_SECONDS)
 
     def run_threaded(
@@ -107,7 +107,7 @@ class Joystick:
         return self._controller.layout
 
     def _read(self, device: JoystickDevice) -> str:
-        """Read until the device is gone or the drive ends; return what was told about it."""
+        """Read until the device is gone or the drive ends; return what was last logged about it."""
         logger.info("Joystick %s at %s", device.name or "without a name", self._path)
         try:
             while not self._ended.is_set():

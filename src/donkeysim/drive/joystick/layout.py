@@ -32,7 +32,7 @@ class ControllerLayout:
         throttle: The axis that gives throttle, -1 up to 1 down.
         actions: What a button does when it is pressed.
         forward: An axis that drives forward, -1 released to 1 pressed; "" for none.
-        reverse: Likewise backwards.
+        reverse: The same backwards.
         pads: Axes that act as two buttons: name of the axis to the actions at -1 and at 1.
         is_reversed: Whether steering and throttle come with the other sign.
     """

@@ -31,7 +31,7 @@ class BehaviorState:
         self.state = 0
 
     def step(self) -> None:
-        """Go on to the next behaviour, from the last to the first."""
+        """Switch to the next behaviour, from the last to the first."""
         self.state = (self.state + 1) % len(self.names)
         logger.info("In State: %s", self.names[self.state])
 

@@ -35,7 +35,7 @@ ROLLING = 0.3
 """Above this speed the motor may brake [m/s]."""
 
 NODE_REACH = 8
-"""So many nodes before and behind the one where the car was it is looked for."""
+"""Nodes before and behind the car's last one among which it is looked for."""
 
 LOST_DISTANCE = 1.5
 """Farther from all of these it is looked for along the whole path [m]."""
@@ -138,7 +138,7 @@ class _Row:
         self._node = -1
 
     def read(self, telemetry: Telemetry, nodes: FloatArray) -> Ledger:
-        """Return the row of a moment; its position must be told.
+        """Return the row of a moment; its position must be known.
 
         Args:
             telemetry: Of the moment.

@@ -1,4 +1,4 @@
-"""How fast the loop runs, told now and then."""
+"""How fast the loop runs, logged now and then."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ logger = logging.getLogger(__name__)
 
 
 class FrequencyLogger:
-    """Tells the loop's rate every so many seconds."""
+    """Logs the loop's rate at an interval in seconds."""
 
     def __init__(self, interval: float, read_clock: Clock = time.monotonic) -> None:
         """Make it; `interval` is the time between two lines [s]."""
@@ -21,7 +21,7 @@ class FrequencyLogger:
         self._history: list[float] = []
 
     def run(self, rate: float | None) -> tuple[float, list[float]]:
-        """Return the rate [Hz] and all rates told so far."""
+        """Return the rate [Hz] and all rates logged so far."""
         if rate is not None and self._read_clock() >= self._due:
             self._due += self.interval
             self._history.append(round(rate, 2))

@@ -19,7 +19,7 @@ _COUNTED = " (in all drives into this tub, deleted ones too)"
 
 
 class ToggleRecording:
-    """Keeps recording off while a pilot drives, unless the car is told to record then too."""
+    """Keeps recording off while a pilot drives, unless the car is configured to record then too."""
 
     def __init__(self, record_during_ai: bool = False) -> None:
         self.record_during_ai = record_during_ai
@@ -97,7 +97,7 @@ class TubRecorder:
         self._find_place = find_place
 
     def run(self, *values: Any) -> tuple[int, bool] | None:
-        """Write a record; return the number of records so far, and whether recording can go on.
+        """Write a record; return the number of records so far, and whether recording can continue.
 
         As long as the car has no picture nothing is recorded.
         """

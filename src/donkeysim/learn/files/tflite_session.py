@@ -45,8 +45,8 @@ class TfliteSession:
         self._given = _sort_ends(self._interpreter.get_input_details(), names[0])
         self._given.sort(key=lambda end: -len(end["shape"]))
         self._said = _sort_ends(self._interpreter.get_output_details(), names[1])
-        self.inputs = tuple(Port(end["told"], tuple(map(int, end["shape"][1:]))) for end in self._given)
-        self.outputs = tuple(Port(end["told"], tuple(map(int, end["shape"][1:]))) for end in self._said)
+        self.inputs = tuple(Port(end["port"], tuple(map(int, end["shape"][1:]))) for end in self._given)
+        self.outputs = tuple(Port(end["port"], tuple(map(int, end["shape"][1:]))) for end in self._said)
         if len(self.image_shape) not in (3, 4):
             raise PilotError(f"{path} takes no picture [batch, height, width, channels]; it is not a pilot.")
 
@@ -83,8 +83,8 @@ class TfliteSession:
 
 def _sort_ends(ends: list[dict[str, Any]], names: dict[int, str]) -> list[dict[str, Any]]:
     """Return inputs or outputs in the order of their names, which is the one that the original takes them in."""
-    told = [{**end, "told": names.get(end["index"], end["name"])} for end in ends]
-    return sorted(told, key=lambda end: str(end["told"]))
+    ports = [{**end, "port": names.get(end["index"], end["name"])} for end in ends]
+    return sorted(ports, key=lambda end: str(end["port"]))
 
 
 def _find_reason(error: Exception) -> str:

@@ -46,7 +46,7 @@ EPISODES_PATH, TASKS_PATH = "meta/episodes/chunk-000/file-000.parquet", "meta/ta
 INFO_PATH, STATS_PATH, OWN_PATH = "meta/info.json", "meta/stats.json", f"meta/{OWN_NAME}"
 
 HELD_EPISODES = 100
-"""So many episodes are noted in memory before they are written."""
+"""Episodes noted in memory before they are written."""
 
 LOOKED_AT = 10
 """Every tenth picture is looked at for the statistics."""
@@ -274,8 +274,8 @@ class _Writer:
             video = self._videos.get(name)
             if video is None or video.measure_size() > VIDEO_MEGABYTES << 20:
                 video = self._begin_video(name)
-            told = {**self._places[name].tell(), "from_timestamp": video.count / self._survey.rate}
-            facts |= {f"videos/{name}/{fact}": value for fact, value in told.items()}
+            about = {**self._places[name].tell(), "from_timestamp": video.count / self._survey.rate}
+            facts |= {f"videos/{name}/{fact}": value for fact, value in about.items()}
         return _Episode(facts)
 
     def end_episode(self) -> None:
@@ -288,8 +288,8 @@ class _Writer:
         for name, video in self._videos.items():
             facts[f"videos/{name}/to_timestamp"] = video.count / self._survey.rate
         for name, seen in self._episode.statistics.items():
-            told = self._list_statistics(name, seen)
-            facts |= {f"stats/{name}/{statistic}": value for statistic, value in told.items()}
+            about = self._list_statistics(name, seen)
+            facts |= {f"stats/{name}/{statistic}": value for statistic, value in about.items()}
             self._total.setdefault(name, RunningStatistics()).merge(seen)
         self._episodes.append(facts)
         self._episode_count += 1

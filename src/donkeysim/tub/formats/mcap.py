@@ -63,8 +63,8 @@ class McapDrive:
                 elif topic == RECORD_TOPIC:
                     content = json.loads(data)
                     files = {key: Picture(name, pictures.get(key, b"")) for key, name in content["pictures"].items()}
-                    told = (content["index"], content["session"], content["timestamp_ms"], content["deleted"])
-                    yield DriveRecord(*told, content["values"], files)
+                    fields = (content["index"], content["session"], content["timestamp_ms"], content["deleted"])
+                    yield DriveRecord(*fields, content["values"], files)
                     pictures = {}
 
     def _iterate_messages(self, stream: IO[bytes]) -> Iterator[tuple[str, bytes]]:
@@ -89,8 +89,8 @@ def write_mcap(drive: RecordedDrive, survey: Survey, path: Path, report: Report)
             seconds, milliseconds = divmod(record.timestamp_ms, 1000)
             time = {"sec": seconds, "nsec": milliseconds * 1_000_000}
             for key, picture in record.pictures.items():
-                told = {"timestamp": time, "frame_id": key, "data": b64encode(picture.data).decode()}
-                message = {**told, "format": "png" if picture.data.startswith(b"\x89PNG") else "jpeg"}
+                fields = {"timestamp": time, "frame_id": key, "data": b64encode(picture.data).decode()}
+                message = {**fields, "format": "png" if picture.data.startswith(b"\x89PNG") else "jpeg"}
                 _add(writer, channels[name_topic(key)], record, done, message)
             _add(writer, channels[RECORD_TOPIC], record, done, _list_content(record, time))
             report(done, survey.count)

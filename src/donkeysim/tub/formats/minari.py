@@ -224,7 +224,7 @@ class _Writer:
         array[-len(rows) :] = rows
 
     def _lengthen(self, path: str, count: int, shape: tuple[int, ...], dtype: Any) -> Any:
-        """Return an array of the episode, made longer by so many rows."""
+        """Return an array of the episode, made longer by a number of rows."""
         if path not in self._group:
             self._group.create_dataset(path, (0, *shape), dtype, maxshape=(None, *shape), chunks=True)
         array = self._group[path]

@@ -91,10 +91,10 @@ def write_parquet(drive: RecordedDrive, survey: Survey, path: Path, report: Repo
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         rows: list[dict[str, Any]] = []
         for done, record in enumerate(drive.iterate(), start=1):
-            told = (record.index, record.session, record.timestamp_ms, record.is_deleted)
+            private = (record.index, record.session, record.timestamp_ms, record.is_deleted)
             values = {key: json.dumps(value) if key in texts else value for key, value in record.values.items()}
             pictures = {key: {"bytes": picture.data, "path": picture.name} for key, picture in record.pictures.items()}
-            rows.append({**dict(zip(PRIVATE, told, strict=True)), **values, **pictures})
+            rows.append({**dict(zip(PRIVATE, private, strict=True)), **values, **pictures})
             if len(rows) == GROUP_ROWS or done == survey.count:
                 writer.write_table(arrow.Table.from_pylist(rows, schema))
                 rows.clear()

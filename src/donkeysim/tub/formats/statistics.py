@@ -34,10 +34,10 @@ class RunningStatistics:
             self._join(other.count, other._least, other._greatest, other._mean, other._squares)
 
     def list_values(self, shape: tuple[int, ...], count: int | None = None) -> dict[str, Any]:
-        """Return what was seen as nested lists of a shape; `count` is told instead of how many arrays there were."""
+        """Return what was seen as nested lists of a shape; `count` replaces the number of arrays."""
         deviation = np.sqrt(self._squares / max(self.count, 1))
-        told = {"min": self._least, "max": self._greatest, "mean": self._mean, "std": deviation}
-        lists = {name: np.reshape(value, shape).tolist() for name, value in told.items()}
+        found = {"min": self._least, "max": self._greatest, "mean": self._mean, "std": deviation}
+        lists = {name: np.reshape(value, shape).tolist() for name, value in found.items()}
         return {**lists, "count": [self.count if count is None else count]}
 
     def _join(self, count: int, least: FloatArray, greatest: FloatArray, mean: FloatArray, squares: FloatArray) -> None:

@@ -22,7 +22,7 @@ LONGEST_GAP = 1.0
 
 _MOST = 2**63
 _SAMPLE = 100_000
-"""So many steps of time tell the rate."""
+"""Steps of time from which the rate is taken."""
 
 ITEM_TYPES: dict[str, type[np.generic]] = {"float": np.float64, "int": np.int64, "bool": np.bool_}
 

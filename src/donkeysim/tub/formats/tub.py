@@ -91,7 +91,7 @@ def write_tub(drive: RecordedDrive, survey: Survey, folder: Path, report: Report
 
 
 def _list_private(record: DriveRecord) -> dict[str, Any]:
-    """Return what a line holds besides inputs; a tub that knows no sessions goes on knowing none."""
+    """Return what a line holds besides inputs; a tub without sessions stays without."""
     session = {"_session_id": record.session} if record.session else {}
     return {"_index": record.index, **session, "_timestamp_ms": record.timestamp_ms}
 
