@@ -20,25 +20,31 @@ FLOOR = Path(__file__).parent / "floor.toml"
 RATE = 20
 """Frames in a second."""
 
+# Closer together where cars drive most, near straight ahead and slow; faster ones slide in turns and drop out.
 STEERS = (0.0, 0.08, 0.2, 0.4, 0.6, 0.8, 1.0)
 THROTTLES = (0.06, 0.08, 0.1, 0.13, 0.17, 0.22, 0.3, 0.4)
 """What is tried on the preset's car."""
 
+# Long enough to get near the final speed; the rows on the way there show what gaining speed takes.
 TRIED_SECONDS = 9
 """For how long each is held [s]; what happens in each second but the first is a row."""
 
+# Below it, curvature (yaw rate over speed) is noise.
 LEAST_SPEED = 0.1
 """Slower cars stand [m/s]."""
 
+# About 0.15 of real gravity, which tyres hold on most floors: there slip grows in proportion to the force.
 MOST_PULL = 1.5
 """Faster in a turn, cars slide; such drives say nothing of scales [m/s²]."""
 
 MOST_SLIDE = 0.1
 """Wheel angles that differ by more from what the curve needs without slip are those of a car that slides, a share."""
 
+# Servo and motor need a few tenths of a second to get where they were sent; what is left is long enough for a mean.
 STEADY_SECONDS, SETTLED_AFTER = 1.5, 0.7
 """A control must be held for so long, and what follows its beginning by less than the second is left out [s]."""
 
+# Joysticks and recorded bytes tremble by one or two hundredths.
 HELD = 0.03
 """Controls that change by less are held."""
 
@@ -210,6 +216,10 @@ def _fit_line(terms: FloatArray, values: FloatArray, weights: FloatArray) -> tup
 
 def _list_angle_terms(car: CarSpec, speed: FloatArray, curvature: FloatArray, gain: FloatArray) -> FloatArray:
     """Return terms that the wheel angle is a sum of: the angle without slip, and what slip and gaining speed add."""
+    # A polynomial fitted to the simulated car, not a model of tyres. Slip angles grow with the lateral force (`pull`)
+    # and, near the limit, faster than it (its cube); they differ with the angle of the front wheels, with speed
+    # through drag, and with turning both ways; gaining speed moves load to the rear wheels. All terms are odd in
+    # curvature, as cars steer alike to both sides.
     ideal = _find_ideal(car, curvature)
     pull, square = speed**2 * curvature, speed**2
     bends = [ideal, ideal**3, pull, pull**3, pull * ideal**2, pull * square, curvature * np.abs(pull)]
@@ -224,6 +234,8 @@ def _find_ideal(car: CarSpec, curvature: FloatArray) -> FloatArray:
 
 def _list_throttle_terms(speed: FloatArray, curvature: FloatArray, gain: FloatArray) -> FloatArray:
     """Return terms that the throttle is a sum of: against drag, to gain speed, and against what turning costs."""
+    # Again fitted: a threshold and drag of up to the third power keep a speed, gaining needs torque that falls with
+    # speed, and turning costs what the front wheels' slip pushes back, even in curvature.
     pull = speed * speed * curvature
     terms = [np.ones_like(speed), speed, speed**2, speed**3, gain, gain * speed, curvature**2, curvature**2 * speed]
     return np.column_stack([*terms, pull**2, pull * curvature])

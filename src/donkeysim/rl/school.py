@@ -19,18 +19,28 @@ from donkeysim.rl.setup import TrainingSetup
 from donkeysim.rl.task import TrainingTask
 from donkeysim.rl.teachers import InformedTeacher, PathTeacher, PilotTeacher
 
+# Nothing is learned during a check, so it waits until cars stay on the road for 40 s on average while they explore;
+# without exploration they leave it less often.
 READY_ENDS = 1.5
 """A policy is worth a check when fewer of its episodes end by a rule, per car and minute."""
 
+# A student gets no better than its labels. A teacher nearly as fast as wanted suffices, as its student drives without
+# the teacher's exploration and so comes out a little faster.
 TEACHER_ENDS, TEACHER_SPEED = 1.0, 0.9
 """Of a teacher that is good enough for the student to begin: the same, and its share of the wanted speed."""
 
+# Three times the steps in which the teacher hands over on one track (`DaggerSettings.beta_steps`): the student has
+# driven alone for most of them when rewards take over.
 IMITATED = 24_000
 """Steps of all cars for which a policy imitates the pilot it starts from."""
 
+# Large steps and much exploration would undo what the policy knows before the critic, which is new, can tell good from
+# bad: so less noise (exp(-1.6) = 0.2 instead of 0.37), half the learning rate, and the critic learns alone at first.
 CAUTIOUS = replace(PpoSettings(), spread=-1.6, learning_rate=5e-4, critic_first=6)
 """How a policy learns that can drive already."""
 
+# Twice the default filters and width: roads that look different, or a speed from two pictures, are more to learn than
+# one road. It costs time at each step, so a single track keeps the small network.
 WIDE_FILTERS, WIDE_WIDTH = (16, 32, 32), 128
 """Of a policy for several tracks, or with several pictures."""
 
@@ -38,6 +48,9 @@ MORE_BATCHES, LONGER, PUSH, SPEED_WEIGHT = 2, 1.5, (0.1, 0.6), 0.3
 """How a student differs that sees several pictures: a speed takes more and longer looks to learn than a road, and cars
 that are too fast and too slow; and it is asked how fast it is."""
 
+# Several tracks bring more kinds of places: the teacher leads for longer, more examples are kept so that no track is
+# forgotten while the others are driven, and the learning rate falls more slowly; an update takes fewer batches as there
+# are many more updates.
 MANY = DaggerSettings(batches=8, horizon=800_000, capacity=100_000, beta_steps=20_000)
 """How a student learns several tracks."""
 

@@ -22,9 +22,11 @@ from donkeysim.world.scene import COLLIDER_BOX, Scene
 from donkeysim.world.specs import CameraSpec
 from donkeysim.world.tracks.terrain.ground import sample_height
 
+# About a car's length (0.4 m) or less: nothing that hides a car for longer is missed.
 CELL = 0.25
 """The path is judged at places so far apart [m]."""
 
+# At 2 m/s a camera stays for two to three seconds: shorter shots make viewers lose track, longer ones lose the car.
 STRETCH, LEAST_CAMERAS, MOST_CAMERAS = 5.0, 4, 24
 """One camera for so much of the path [m]."""
 
@@ -34,6 +36,7 @@ ASIDE, HEIGHTS = (0.35, 0.8, 1.4), (0.7, 1.0, 1.4, 1.9)
 OVERHEAD = (0.55, 2.2, 3.0)
 """Above the road [m], where no place beside it shows it: under the roof of a tunnel, or between walls."""
 
+# A camera nearer than that would fill its picture with a wall, or with a car that passes beneath it.
 CLEARANCE, ELBOW_ROOM = 0.12, 0.3
 """From the edges of other parts of the road, and from what stands there [m]."""
 
@@ -50,6 +53,7 @@ CAR_HEIGHTS, LANES = (-0.02, 0.1), (-0.6, 0.0, 0.6)
 """A car is seen when these heights above the path are [m]; in the middle of the road, and so far to its sides."""
 
 PROBE = CameraSpec(width=144, height=144, fov=math.radians(100.0), depth=True)
+# Two pictures of 100° turned by 45° to each side overlap by 10° and see all of the half plane that holds the road.
 PROBE_PITCH, PROBE_YAW = math.radians(30.0), math.radians(45.0)
 """What a place sees is measured by two pictures, down and to both sides of where its part of the path is."""
 
@@ -191,6 +195,7 @@ class _Surveyor:
                 for height in HEIGHTS:
                     eye = np.array([*place, ground + height])
                     if not self._is_inside_something(eye):
+                        # Seen from outside a curve cars come towards the camera for longer; enough to break near ties.
                         yield eye, 1.12 if is_outside else 1.0
 
     def _list_overhead(self, cell: int) -> Iterator[tuple[FloatArray, float]]:
@@ -224,9 +229,13 @@ class _Surveyor:
         away = eye - path.point
         distance = np.linalg.norm(away, axis=1)
         coming = (np.cos(path.direction) * away[:, 0] + np.sin(path.direction) * away[:, 1]) / distance
+        # By the logarithm, as twice as far is as bad as twice as near; half the worth at 2.5 times the best distance
+        # (e^0.9).
         near = 1.0 / (1.0 + (np.log(distance / BEST_DISTANCE) / 0.9) ** 2)
+        # Straight down is worth 1 - 0.7 * 0.5 = 0.65: better than no picture, worse than most others.
         flat = 1.0 - 0.7 * np.maximum(away[:, 2] / distance - STEEP, 0.0)
         share = _smooth(np.where(distance < FARTHEST, seen.mean(axis=0), 0.0), path.is_closed)
+        # Fronts of cars are nicer than backs, but never worth being hidden for.
         return np.asarray(share * near * flat * (1.0 + 0.2 * coming))
 
     def _look(self, eye: FloatArray, yaw: float) -> BoolArray:
