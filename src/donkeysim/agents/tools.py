@@ -42,7 +42,6 @@ class Tools:
         """Make the tools.
 
         Args:
-            trip: To drive.
             finish: Called with every trip that has begun to move.
             name: Of the driver; None: as its client calls itself.
         """

@@ -88,7 +88,6 @@ class Trip:
 
         Args:
             experiment: Where, with which car.
-            camera: The car's.
             time_limit: Simulated time after which a trip is over [s].
 
         Raises:

@@ -109,7 +109,6 @@ def solve_lens(views: Sequence[FloatArray], size: tuple[int, int], board: Board)
     Args:
         views: Corners of the board, as `find_corners` returns them.
         size: Width and height of the pictures [pixel].
-        board: The board.
 
     Raises:
         DonkeySimError: There are too few views, or no lens shows them.
@@ -204,9 +203,7 @@ def solve_mount(lens: LensSpec, views: Sequence[FloatArray], board: Board, kept:
     """Return how a camera looks at a board that lies on the floor, the mean of all views.
 
     Args:
-        lens: Of the camera.
         views: Corners of the board.
-        board: The board.
         kept: Which corners count, shape [view_count, corner_count]; None: all.
 
     Raises:

@@ -101,7 +101,6 @@ def follow_floor(pictures: Iterable[ByteArray], camera: FloorCamera, own: BoolAr
     Not numbers where too little of the floor could be followed. Shape [picture_count - 1, 3].
 
     Args:
-        pictures: In order.
         camera: That took them.
         own: Where they show the car itself, see `find_own_body`; None: nowhere.
     """

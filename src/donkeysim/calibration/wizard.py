@@ -127,7 +127,6 @@ def look_for_lane(pictures: Sequence[ByteArray], lens: LensSpec, width: float, a
 
     Args:
         pictures: All of one size.
-        lens: Of the camera.
         width: From the middle of the line on the left to that on the right [m].
         ahead: How far before the middle between the axles the camera is [m].
 
@@ -185,7 +184,6 @@ def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> M
     """Return how a car moved in a tub, by its pictures.
 
     Args:
-        tub: Its folder.
         camera: Of any size; its pictures may be smaller.
         rate: Records in a second; None: by their timestamps.
 

@@ -35,7 +35,6 @@ class DriveBeside:
         """Start it, making the car's folder if there is none.
 
         Args:
-            folder: The car's.
             port: Where the simulator listens on this machine.
             watching_url: Its page, for the control page to link to; "": it has none.
             scene: Which it runs; None: as the car's config says.
@@ -92,8 +91,6 @@ def drive_folder(folder: Path, host: str, port: int, watching_url: str, options:
 
     Args:
         folder: With a manage.py.
-        host: Of the simulator.
-        port: Of the simulator.
         watching_url: Its page, for the control page to link to; "": it has none.
         options: Of the drive; without a model a pilot is chosen.
 

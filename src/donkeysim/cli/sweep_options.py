@@ -40,7 +40,6 @@ def gather_options(file: SweepFile, job: Job, source: Path | None) -> dict[str, 
 
     Args:
         file: What was asked for.
-        job: The training.
         source: Folder of the training it continues.
     """
     options, seed = {**file.fixed, **job.options}, file.spec.seed + job.trial

@@ -78,7 +78,6 @@ def generate_dataset(
     """Make all shards that are missing in a folder, then the summary.
 
     Args:
-        spec: Which frames.
         folder: Where; made when there is none.
         executor: Each of its processes must see the folder by this name.
         report: Called as report(done, total), in frames.

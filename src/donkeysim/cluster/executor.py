@@ -58,7 +58,6 @@ class Executor:
         Args:
             function: At the top level of a module.
             *shared: The same for all.
-            over: The numbers.
 
         Raises:
             DonkeySimError: A task failed, or the cluster cannot be reached.

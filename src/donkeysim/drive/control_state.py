@@ -106,7 +106,6 @@ class ControlState:
         """Follow a message.
 
         Args:
-            message: What was said.
             driver: Who said it; None: it came by POST.
 
         Raises:

@@ -41,7 +41,6 @@ class TakeView(Protocol):
         """Return a view of the car as JPEG.
 
         Args:
-            view: Which.
             width: The most columns [pixel].
             height: The most rows [pixel].
 
@@ -73,7 +72,6 @@ def find_views(car: object, watching_url: str) -> OpenViews | None:
     """Return how a car is seen from outside; None when nobody can draw it.
 
     Args:
-        car: A simulated car.
         watching_url: The watching page of its simulator where that is another program; "": it has none.
     """
     if isinstance(car, BuiltInSimulatedCar):
@@ -156,7 +154,6 @@ def choose_car(cars: Sequence[ListedCar], name: str | None, position: tuple[floa
     """Return the number of our car among all that a simulator lists: by its name, and of equal ones the nearest.
 
     Args:
-        cars: All of them.
         name: Ours; None: not known.
         position: Where ours is (x, y) [m]; None: not known.
 

@@ -37,9 +37,7 @@ def plan_path(path: Path, ground: Ground, car: CarSpec, use: GripUse, speed_limi
     """Return the road's smooth line along the path, eased in turns too tight for the car, and the fastest speed on it.
 
     Args:
-        path: Of the scene.
         ground: Of the scene, for its friction.
-        car: The car.
         use: How much of the grip to use.
         speed_limit: Never faster than this [m/s], unless the road climbs more steeply than the motor can from there:
             such a climb needs a run-up.
@@ -99,9 +97,7 @@ def plan_fastest(path: Path, ground: Ground, car: CarSpec, use: GripUse, margin:
     With all the grip and half a car's width as margin, its `lap_time` is the quasi-steady-state minimum.
 
     Args:
-        path: Of the scene.
         ground: Of the scene, for its friction.
-        car: The car.
         use: How much of the grip to use.
         margin: Kept from both edges of the road [m].
     """

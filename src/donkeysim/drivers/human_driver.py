@@ -190,12 +190,7 @@ class HumanDriver:
 
 
 def plan_thumb(scene: Scene, car: CarSpec) -> tuple[SpeedPlan, list[float]]:
-    """Return the path with a speed that needs no brake, and the throttle that gives it at each point.
-
-    Args:
-        scene: The place.
-        car: The car.
-    """
+    """Return the path with a speed that needs no brake, and the throttle that gives it at each point."""
     plan = plan_path(scene.path, scene.ground, car, GRIP, TOP_SPEED)
     train = make_powertrain(car)
     rows = _window(plan, SPEED_LENGTH)

@@ -177,7 +177,6 @@ def plan_speed(
 
     Args:
         line: Points of the line [m], shape [point_count, 2].
-        car: The car.
         friction: Of the ground under each point [-], shape [point_count].
         use: How much of the grip to use.
         speed_limit: Never faster than this [m/s].

@@ -121,7 +121,6 @@ class PathFollower:
         """Choose the line and plan the speed.
 
         Args:
-            scene: Where it drives.
             car: What it drives.
             style: Which line, one of `STYLES`.
             use: How much of the grip to use; None: what the style does.

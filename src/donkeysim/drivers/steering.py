@@ -107,8 +107,6 @@ def plan_attitude(plan: SpeedPlan, car: CarSpec, friction: FloatArray) -> Attitu
     """Return wheel angle and attitude along a plan.
 
     Args:
-        plan: Line and speed.
-        car: The car.
         friction: Of the ground under each point, shape [point_count].
     """
     bicycle = make_bicycle(car)
@@ -236,7 +234,6 @@ class Regulator:
         """Return the wheel angle, + = left, not limited [rad].
 
         Args:
-            motion: Of the car.
             index: Point of the plan where the car is.
             ahead: Point where it will be in the middle of the command's time.
             approach: Greatest angle at which to come back to the line [rad].

@@ -65,7 +65,6 @@ class Traffic:
         """Keep the line.
 
         Args:
-            line: The driver's.
             points_per_node: Points of the line for each node of the path.
             room: From each point of the line to the road's edges, left and right [m], shape [point_count] each.
         """
@@ -78,7 +77,6 @@ class Traffic:
         """Return how far left of the line to drive [m], and a speed not to exceed [m/s].
 
         Args:
-            ledger: Read.
             car: Row of the driver's car.
             index: Point of the line where it is.
             offset: How far left of the line it is [m].

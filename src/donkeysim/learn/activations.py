@@ -95,7 +95,6 @@ def draw_activations(name: str, maps: Float32Array) -> ByteArray:
     """Return a picture of a layer's feature maps side by side, each brightest where it is active most.
 
     Args:
-        name: Title.
         maps: Shape [height, width, map].
 
     Returns:
@@ -130,7 +129,6 @@ def write_activations(model: Any, image: ByteArray, folder: Path, stem: str, rep
     """Draw every convolution's feature maps into `<folder>/<stem>_<layer>.png`; returns the files.
 
     Args:
-        model: A `keras.Model`.
         image: uint8, `find_image_shape`.
         folder: Made when it does not exist.
         stem: Beginning of the files' names.

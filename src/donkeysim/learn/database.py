@@ -81,13 +81,10 @@ def make_entry(
 
     Args:
         number: Of an automatically named pilot; 0 for one that the user named.
-        model_path: The pilot's file.
-        kind: Of the pilot.
         tub_paths: What it learnt from.
         history: Losses per epoch.
         config: All keys of the configuration.
         transfer: The pilot whose weights it began with.
-        comment: The user's.
     """
     return {
         "Number": number,

@@ -63,7 +63,6 @@ def read_records(tub_paths: Sequence[Path], kind: PilotKind, keep: Callable[[Any
     """Read the records of tubs that a kind of pilot can learn from.
 
     Args:
-        tub_paths: Folders.
         kind: What is to be learnt.
         keep: TRAIN_FILTER.
 
@@ -187,10 +186,8 @@ def make_examples(table: RecordTable, usable: BoolArray, kind: PilotKind, spec: 
     """Return which records make each example, shape [example_count, record_count]; the last is the one to answer.
 
     Args:
-        table: All records.
         usable: Which have a picture, shape [n].
         kind: What is to be learnt.
-        spec: Sizes.
 
     Raises:
         DonkeySimError: No records in a row are left.

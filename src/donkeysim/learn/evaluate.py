@@ -194,7 +194,6 @@ def evaluate(
     """Let a pilot drive laps on tracks.
 
     Args:
-        pilot: Who drives.
         scenes: Names of the tracks.
         lap_count: Whole laps on each.
         conditions: Camera and the like; None: the defaults of a new car.

@@ -150,8 +150,6 @@ def encode_targets(
     """Return what a network should say about n records, float32, a row per record.
 
     Args:
-        kind: Of the pilot.
-        spec: Its sizes.
         angle: Shape [n], [-1, 1].
         throttle: Shape [n], [-1, 1].
         location: Shape [n], for localizer.

@@ -26,7 +26,6 @@ def write_lite(network: Network, header: PilotHeader | None, path: Path, example
     """Write the `.tflite` files that belong to a pilot, and return them.
 
     Args:
-        network: The pilot.
         header: What the files say about themselves.
         path: Its own file; these lie beside it.
         examples: What it may see while driving; None: no file in integers is written.

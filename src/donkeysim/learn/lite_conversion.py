@@ -24,7 +24,6 @@ def convert_pilot(
 
     Args:
         path: `.h5` or `.keras`, ours or the original's.
-        config: The car's configuration.
         tubs: Drives from which the file in integers is made; none: it is not written.
         report: Called as report(done, total) while pictures are read.
 

@@ -29,7 +29,6 @@ def write_report(evaluation: Evaluation, path: Path | str, pilot_name: str, fact
     """Write the report of an evaluation and return where it is.
 
     Args:
-        evaluation: What was driven.
         path: Of the HTML file; its folder is made.
         pilot_name: What to call the pilot.
         facts: What else to say about it, as names and values.

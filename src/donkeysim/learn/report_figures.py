@@ -68,11 +68,8 @@ def draw_curves(run: PilotRun, name: str, label: str, low: float, high: float, t
     """Return a plot of one column of the trace along the lap, a curve for each lap.
 
     Args:
-        run: What was driven.
-        name: Of the column.
         label: Of the y axis, with its unit.
         low: Lower end of the y axis.
-        high: Upper end.
         ticks: Values with a line.
     """
     length = run.scene.path.frame.length

@@ -82,7 +82,6 @@ def train(
     """Train a pilot from recorded drives.
 
     Args:
-        config: The car's configuration.
         tub_paths: One tub or several; an item may hold several with commas between.
         model_path: `.h5`, `.keras`, `.onnx` or `.tflite` to write; None: the next name in MODELS_PATH.
         kind: One of `learn.kinds.KINDS`; None: DEFAULT_MODEL_TYPE.
@@ -320,7 +319,6 @@ def plot_losses(history: Mapping[str, Sequence[float]], path: Path, title: str) 
     Args:
         history: "loss" and "val_loss", one value per epoch.
         path: Where to; replaced.
-        title: Above the plot.
 
     Raises:
         DonkeySimError: It cannot be written.

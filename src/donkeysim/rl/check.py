@@ -59,7 +59,6 @@ class Checker:
         """Put them on their tracks.
 
         Args:
-            setup: Planned.
             lap_count: How many laps each car has to drive in a row.
             is_varied: Whether the cars differ as the course says: then each drives as far as it comes.
         """

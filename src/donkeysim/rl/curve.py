@@ -133,7 +133,6 @@ def plot_curve(path: Path, out: Path, title: str = "") -> None:
     Args:
         path: Of the curve's file.
         out: Where to; replaced.
-        title: Above the plot.
 
     Raises:
         DonkeySimError: There is no curve, matplotlib is not installed, or the picture cannot be written.

@@ -90,7 +90,6 @@ class DaggerTrainer:
             cars: Observe what actor and teacher need.
             actor: Drives; may know something already.
             teacher: Says what to do.
-            settings: Of the algorithm.
             shares: Threads that learn, opened.
         """
         self.cars, self.actor, self.teacher, self.settings, self._shares = cars, actor, teacher, settings, shares

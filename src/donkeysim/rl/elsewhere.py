@@ -45,9 +45,7 @@ def check_elsewhere(
     """Let a policy drive a lap on each of some tracks, with fresh starts.
 
     Args:
-        actor: The policy.
         setup: Where it has learned.
-        scenes: The tracks.
         report: Called as report(done, total), in tracks.
 
     Raises:

@@ -37,7 +37,6 @@ def save_pilot(actor: Actor, path: Path, places: Sequence[str], cars: Sequence[s
     """Write a policy as `.h5` and as `.onnx`, both or none, and return the files.
 
     Args:
-        actor: The policy.
         path: Without an ending, or with one of these.
         places: Where it has learned to drive.
         cars: What it has learned to drive, see `Experiment.describe_car`.

@@ -241,7 +241,6 @@ class LearningPage:
         """Prepare.
 
         Args:
-            story: What it shows.
             places: Ground plans of the tracks by name, in the order of their index.
         """
         self._story = story

@@ -220,7 +220,6 @@ class PpoTrainer:
         Args:
             cars: Observe what the actor needs, and "vector".
             actor: Drives; may know something already.
-            settings: Of the algorithm.
             shares: Threads that learn, opened.
         """
         self.cars, self.actor, self.settings, self._shares = cars, actor, settings, shares

@@ -194,7 +194,6 @@ def make_trainer(task: TrainingTask, setup: TrainingSetup, actor: Actor, shares:
 
     Args:
         task: What was asked for.
-        setup: Planned.
         actor: The policy that will be the pilot.
         shares: Threads that learn, opened.
 

@@ -75,7 +75,6 @@ def choose_new_catalog(folder: Path, paths: Sequence[str]) -> str:
     """Return the name of a catalog that is not there yet; a begun one without a record is taken away.
 
     Args:
-        folder: The tub.
         paths: The catalogs of its manifest.
     """
     for name in _iterate_unnamed(folder, paths):

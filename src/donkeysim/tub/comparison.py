@@ -19,8 +19,6 @@ def draw_comparison(driven: Sequence[Sequence[float]], said: Sequence[Sequence[f
     Args:
         driven: Angle and throttle of the driver for each record.
         said: Angle and throttle of the pilot for each record.
-        title: Stands above.
-        path: The picture.
 
     Raises:
         DonkeySimError: matplotlib is not installed.

@@ -66,10 +66,8 @@ def make_film(
     Broken pictures are skipped, counted, and the first of them named in the log.
 
     Args:
-        tub: The drive.
         path: The film, for example an `.mp4`.
         rate: Pictures per second.
-        options: What it shows.
         start: First of the living records, counted from 0.
         end: The one behind the last.
         report: Called as report(done, total).

@@ -56,7 +56,6 @@ def read_old_records(folder: Path, started_at: float) -> Iterator[tuple[int, dic
     """Yield position and content of every record, named as format 2 does; a broken one is skipped and logged.
 
     Args:
-        folder: The tub.
         started_at: When the drive began [s since 1970].
     """
     for position, number in enumerate(_list_numbers(folder)):

@@ -22,7 +22,7 @@ from donkeysim.world.scene import COLLIDER_BOX, Scene
 from donkeysim.world.specs import CameraSpec
 from donkeysim.world.tracks.terrain.ground import sample_height
 
-# About a car's length (0.4 m) or less: nothing that hides a car for longer is missed.
+# Less than a car is long, so nothing that hides a whole car is missed.
 CELL = 0.25
 """The path is judged at places so far apart [m]."""
 

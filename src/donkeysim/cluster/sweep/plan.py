@@ -113,7 +113,6 @@ def choose_next(file: SweepFile, jobs: Sequence[Job], results: Sequence[TrialRes
     Args:
         file: What was asked for.
         jobs: Of the round before.
-        results: Of these jobs.
     """
     spec, turn = file.spec, jobs[0].turn + 1
     budgets = spec.budgets

@@ -21,10 +21,7 @@ def run_sweep(store: TrialStore, executor: Executor, plan: Plan, watch: Watch) -
     """Do all trainings that are left; ends early, with the plan not over, on Ctrl-C.
 
     Args:
-        store: Keeps the results.
-        executor: Runs the trainings.
         plan: Which trainings; knows all that is done, then.
-        watch: See there.
 
     Raises:
         DonkeySimError: The cluster cannot be reached, or a file cannot be written.

@@ -25,7 +25,6 @@ def survey_layout(device: JoystickDevice, seconds: float, say: Callable[[str], o
     """Return what the controls of a joystick are called and shall do.
 
     Args:
-        device: The joystick.
         seconds: How long each control is waited for [s]; a button that is not pressed in time is left out.
         say: Tells the driver what to do.
 

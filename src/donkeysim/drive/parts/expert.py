@@ -141,7 +141,6 @@ class _Row:
         """Return the row of a moment; its position must be known.
 
         Args:
-            telemetry: Of the moment.
             nodes: Of the path [m], shape [node_count, 2].
         """
         rows = self._rows

@@ -81,8 +81,6 @@ class TubRecorder:
         Args:
             path: As are the next three, what `TubWriter` takes.
             inputs: `run` takes values in this order.
-            types: One for each.
-            metadata: The user's.
             find_place: Returns where the car drives, a scene's name or file; "" where that is not known.
 
             car_kind: What drives, see `Experiment.describe_car`; "" where that is not known.

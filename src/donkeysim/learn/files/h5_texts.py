@@ -52,9 +52,6 @@ def read_root_text(file: BinaryIO, key: str) -> bytes | None:
 def check_heaps(content: bytes) -> None:
     """Refuse a file in whose heaps HDF5 would get lost.
 
-    Args:
-        content: The whole file.
-
     Raises:
         PilotError: A heap is broken.
     """

@@ -31,7 +31,6 @@ def fold_normalization(layer: Layer, shape: tuple[int, ...]) -> tuple[Float32Arr
     """Return a batch normalisation with its learnt mean and variance as a factor and a shift of the last axis.
 
     Args:
-        layer: The layer.
         shape: Of what it takes, without the batch.
 
     Raises:

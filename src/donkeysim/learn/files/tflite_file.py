@@ -95,8 +95,6 @@ def write_tflite(graph: TfliteGraph, name: str, metadata: Mapping[str, str]) -> 
     """Return the bytes of a file.
 
     Args:
-        graph: What it holds.
-        name: Of the network.
         metadata: Texts that lie in the file beside it.
     """
     constants = [tensor.constant for tensor in graph.tensors if tensor.constant is not None]

@@ -37,9 +37,7 @@ def add_layer(graph: TfliteGraph, layer: Layer, sources: list[int], keeps_rows: 
     """Add a layer behind the tensors that it takes; returns its output.
 
     Args:
-        graph: Where to.
         layer: What `TimeDistributed` holds stands for it.
-        sources: Tensors.
         keeps_rows: It is done to every picture of a sequence on its own.
 
     Raises:
@@ -72,7 +70,6 @@ def _add_plane(graph: TfliteGraph, layer: Layer, source: int, kernel: Any, bias:
     """Add a convolution of pictures.
 
     Args:
-        graph: Where to.
         layer: For strides, dilation, padding and activation; of the last two axes where it has three.
         source: Shape [row, height, width, channel].
         kernel: Shape [filter, height, width, channel].
@@ -226,7 +223,6 @@ def _add_lstm_step(
     """Add one step of an LSTM; returns its cell and what it says.
 
     Args:
-        graph: Where to.
         gates: What the input says to its gates, shape [1, 4 * unit]: in, forget, cell, out.
         recalled: The recurrent kernel, and the activation of gates.
         state: The cell, and what it said, before; None: at the first step.

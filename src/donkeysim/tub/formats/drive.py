@@ -111,7 +111,6 @@ def explain_damage(path: Path, what: str, *kinds: type[Exception]) -> Iterator[N
     """Turn what libraries raise at damaged files into one sentence.
 
     Args:
-        path: What is read.
         what: What it should be, for example "an MCAP file".
         kinds: What the library raises besides the usual.
 

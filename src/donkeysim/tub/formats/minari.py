@@ -48,7 +48,6 @@ def write_minari(drive: RecordedDrive, survey: Survey, folder: Path, report: Rep
     """Write a drive as a Minari dataset into an empty folder.
 
     Args:
-        drive: What is written.
         survey: What is in it.
         folder: The dataset's, for now.
         report: Called as report(done, total).
