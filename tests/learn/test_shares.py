@@ -7,7 +7,7 @@ import pytest
 
 from donkeysim.learn.architectures import build_model
 from donkeysim.learn.backend import import_keras
-from donkeysim.learn.batches import Batch
+from donkeysim.learn.batches import TrainingBatch
 from donkeysim.learn.kinds import get_kind
 from donkeysim.learn.options import TrainingOptions
 from stand_ins.untrained_models import SmallConfig
@@ -17,7 +17,7 @@ def make_batch(model, count=20):
     rng = np.random.default_rng(4)
     pictures = rng.integers(0, 256, (count, *model.inputs[0].shape[1:]), dtype=np.uint8)
     outputs = {name: rng.random((count, *tensor.shape[1:]), dtype=np.float32) for name, tensor in outputs_of(model)}
-    return Batch(pictures, np.zeros((count, 0), np.float32), outputs)
+    return TrainingBatch(pictures, np.zeros((count, 0), np.float32), outputs)
 
 
 def outputs_of(model):

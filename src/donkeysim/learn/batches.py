@@ -19,7 +19,7 @@ BATCHES_AHEAD = 2
 
 
 @dataclass(frozen=True)
-class Batch:
+class TrainingBatch:
     """Some examples.
 
     Attributes:
@@ -61,7 +61,7 @@ class Examples:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def take(self, chosen: LongArray, rng: np.random.Generator) -> Batch:
+    def take(self, chosen: LongArray, rng: np.random.Generator) -> TrainingBatch:
         """Return the examples with these numbers as a batch."""
         records = self.rows[chosen] if self.has_sequence else self.rows[chosen, -1]
         pictures = self.store.take_many(records)
@@ -72,19 +72,21 @@ class Examples:
                 changed = changed if self.finish is None else self.finish(changed)
                 flat[index] = changed.reshape(picture.shape)
         targets = {name: rows[chosen] for name, rows in self.targets.items()}
-        return Batch(pictures, self.vectors[chosen], targets)
+        return TrainingBatch(pictures, self.vectors[chosen], targets)
 
 
-def split_batch(batch: Batch, size: int) -> list[Batch]:
+def split_batch(batch: TrainingBatch, size: int) -> list[TrainingBatch]:
     """Return a batch in parts of equally many examples; the last may have fewer."""
     cuts = [slice(begin, begin + size) for begin in range(0, len(batch), size)]
     return [
-        Batch(batch.pictures[cut], batch.vectors[cut], {name: rows[cut] for name, rows in batch.targets.items()})
+        TrainingBatch(
+            batch.pictures[cut], batch.vectors[cut], {name: rows[cut] for name, rows in batch.targets.items()}
+        )
         for cut in cuts
     ]
 
 
-def iterate_batches(examples: Examples, batch_size: int, seed: int, epoch: int | None) -> Iterator[Batch]:
+def iterate_batches(examples: Examples, batch_size: int, seed: int, epoch: int | None) -> Iterator[TrainingBatch]:
     """Yield all examples in batches, made on a thread while the caller works on the one before.
 
     Args:
@@ -95,7 +97,7 @@ def iterate_batches(examples: Examples, batch_size: int, seed: int, epoch: int |
     """
     rng = np.random.default_rng([seed, 1, epoch or 0])
     order = np.arange(len(examples)) if epoch is None else rng.permutation(len(examples))
-    waiting: deque[Future[Batch]] = deque()
+    waiting: deque[Future[TrainingBatch]] = deque()
     pool = ThreadPoolExecutor(1, thread_name_prefix="donkeysim-batches")  # one thread: draws stay in order
     try:
         for begin in range(0, len(order), batch_size):

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from donkeysim.core.types import Report
-from donkeysim.learn.batches import Batch, split_batch
+from donkeysim.learn.batches import TrainingBatch, split_batch
 from donkeysim.learn.kinds import PilotKind
 from donkeysim.learn.options import TrainingOptions
 from donkeysim.learn.shares import PART_SIZE, Shares, set_gradients
@@ -46,7 +46,7 @@ class Trainer:
         self._precision = choose_precision(options.train_precision, self._device)
         self._options = options
 
-    def learn(self, batches: Iterator[Batch], report: Report, total: int) -> dict[str, float]:
+    def learn(self, batches: Iterator[TrainingBatch], report: Report, total: int) -> dict[str, float]:
         """Take a step per batch; returns the mean losses."""
         sums = _LossSums()
         done = 0
@@ -61,7 +61,7 @@ class Trainer:
                 report(done, total)
         return sums.compute_means()
 
-    def validate(self, batches: Iterator[Batch]) -> dict[str, float]:
+    def validate(self, batches: Iterator[TrainingBatch]) -> dict[str, float]:
         """Return the mean losses of the averaged weights."""
         sums = _LossSums()
         with self.averaged(), self._open_shares():
@@ -71,19 +71,19 @@ class Trainer:
                     sums.add(losses, len(part))
         return sums.compute_means()
 
-    def _split(self, batch: Batch) -> list[Batch]:
+    def _split(self, batch: TrainingBatch) -> list[TrainingBatch]:
         return split_batch(batch, PART_SIZE) if self._is_shared else [batch]
 
     def _open_shares(self) -> AbstractContextManager[None]:
         return self._shares.opened() if self._is_shared else nullcontext()
 
-    def _learn_part(self, part: Batch) -> tuple[dict[str, Tensor], tuple[Tensor, ...]]:
+    def _learn_part(self, part: TrainingBatch) -> tuple[dict[str, Tensor], tuple[Tensor, ...]]:
         """Return the losses of a part of a batch and the gradients of the weights."""
         losses = self._compute_losses(part, training=True)
         gradients = torch.autograd.grad(losses["loss"], self._weights)
         return {name: loss.detach() for name, loss in losses.items()}, gradients
 
-    def _validate_part(self, part: Batch) -> dict[str, Tensor]:
+    def _validate_part(self, part: TrainingBatch) -> dict[str, Tensor]:
         with torch.no_grad():  # which holds for this thread only
             return self._compute_losses(part, training=False)
 
@@ -126,7 +126,7 @@ class Trainer:
             for weight, mean in zip(self._weights, self._mean, strict=True):
                 mean.lerp_(weight, 1.0 - kept)
 
-    def _compute_losses(self, batch: Batch, training: bool) -> dict[str, Tensor]:
+    def _compute_losses(self, batch: TrainingBatch, training: bool) -> dict[str, Tensor]:
         """Return the loss of each output by its name and their weighted sum as "loss"."""
         pictures = torch.from_numpy(batch.pictures).to(self._device).float().div_(255.0)
         inputs = [pictures]
