@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from donkeysim.core.interrupts import hold_interrupts
+from donkeysim.rl.checkpoint import hold_interrupts
 
 
 def press_and_go_on(work):

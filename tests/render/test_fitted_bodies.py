@@ -13,7 +13,7 @@ from donkeysim.render.kernels.layout import CAR_MESH
 from donkeysim.render.lidar import LidarScanner
 from donkeysim.world.layout import Layout
 from donkeysim.world.specs import BODY_STYLES, load_car
-from donkeysim.world.tracks.car_models import take_cars
+from donkeysim.world.tracks.builder import take_cars
 
 CARS = ("rc10", "rc16")
 

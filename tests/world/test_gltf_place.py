@@ -14,7 +14,7 @@ from donkeysim.core.errors import SceneError
 from donkeysim.world.scene import CLASS_GROUND, CLASS_PROP, CLASS_ROAD, SHADE_TEXTURE
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import load_scene
-from donkeysim.world.tracks.paths.model_path import read_model_path
+from donkeysim.world.tracks.paths.path_file import read_model_path
 from world.gltf_models import LINES, LOOP, STRIP, make_block, make_ring, write_model
 
 RING = make_ring()

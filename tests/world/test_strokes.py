@@ -7,8 +7,8 @@ import pytest
 
 from donkeysim.world.scene import CLASS_GROUND, CLASS_LINE
 from donkeysim.world.tracks.tables.road import Stroke
+from donkeysim.world.tracks.terrain.atlas import COVER, paint_stroke
 from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame
-from donkeysim.world.tracks.terrain.strokes import COVER, paint_stroke
 
 FRAME = AtlasFrame((-1.0, -1.0), 0.01, 200, 200, (-1.0, -1.0, 1.0, 1.0))
 

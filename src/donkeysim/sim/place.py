@@ -17,12 +17,14 @@ from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.render.camera import Renderer
 from donkeysim.render.lidar import LidarScanner
 from donkeysim.sim.randomizer import Randomizer, make_randomizer
-from donkeysim.world.grid import choose_place
 from donkeysim.world.layout import make_layout
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec, SceneSpec, WorldSpec
 from donkeysim.world.state import State, make_state
 from donkeysim.world.tracks.catalogue import share_scene
+
+GRID_ROOM = 0.125
+"""A place of the grid is taken when a car's is this near [m]."""
 
 _WORD = 0x7FFFFFFFFFFFFFFF
 """The bits of a world key."""
@@ -166,3 +168,25 @@ def make_world_keys(seeds: Sequence[int], worlds: Sequence[int]) -> LongArray:
     given = np.array([seed & _WORD for seed in seeds], np.int64)
     keys: LongArray = hash_rows(given, np.asarray(worlds, np.int64), 0, 0) & _WORD
     return keys
+
+
+def choose_place(scene: Scene, taken: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return position [m] and orientation (w, x, y, z) of the first place of a scene's grid that nobody has.
+
+    Args:
+        scene: Whose grid.
+        taken: Places that others have [m], shape [n, 3].
+
+    Raises:
+        CapacityError: They have all places.
+    """
+    start = scene.start
+    apart = np.linalg.norm(start.position[:, None] - taken, axis=2)
+    free = np.flatnonzero((apart > GRID_ROOM).all(axis=1))
+    if not len(free):
+        raise CapacityError(
+            f"the start grid of {scene.name} has {len(start.position)} places and all are taken; "
+            "wait until a car leaves."
+        )
+    yaw = start.yaw[free[0]]
+    return start.position[free[0]], np.array([np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)])

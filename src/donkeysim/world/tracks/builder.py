@@ -6,14 +6,15 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 
 import numpy as np
 
 from donkeysim.core.types import ByteArray, FloatArray
-from donkeysim.world.scene import Ground, Light, Path, Props, Scene
-from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
+from donkeysim.world.scene import CarModel, Ground, Light, Path, Props, Scene
+from donkeysim.world.specs import BODY_STYLES, NO_CHALLENGES, ChallengeSpec
+from donkeysim.world.tracks.art import build_mesh
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.car_models import take_cars
 from donkeysim.world.tracks.challenges import Surroundings, choose_tree_kinds, place_cones, place_trees
 from donkeysim.world.tracks.grid import build_start, find_first_line
 from donkeysim.world.tracks.mesh import merge_meshes, place_mesh
@@ -170,3 +171,17 @@ def build_light(track: TrackFile, sun: tuple[float, float, float], assets: Asset
     texture = -1 if sky is None else assets.add_texture(sky)
     ground = table.fog_density if table.ground_fog_density is None else table.ground_fog_density
     return Light(sun, table.sun, table.ambient, to_tint(table.fog), table.fog_density, ground, texture)
+
+
+def take_cars() -> tuple[Assets, dict[str, CarModel]]:
+    """Return what a new scene begins with: the meshes of every body style, which all scenes share, by style."""
+    assets, models = _build_cars()
+    return assets.copy(), models
+
+
+@lru_cache(maxsize=1)
+def _build_cars() -> tuple[Assets, dict[str, CarModel]]:
+    assets = Assets()
+    wheel = assets.add_model(build_mesh("cars/wheel", 0, assets))
+    bodies = {style: assets.add_model(build_mesh(f"cars/{style}", 0, assets)) for style in BODY_STYLES}
+    return assets, {style: CarModel(body, wheel) for style, body in bodies.items()}

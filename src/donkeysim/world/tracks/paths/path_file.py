@@ -13,9 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from donkeysim.core.errors import SceneError, nearest_name
+from donkeysim.core.errors import SceneError, describe_unknown, nearest_name
 from donkeysim.core.types import FloatArray
 from donkeysim.world.path_frame import close_line, measure_length
+from donkeysim.world.tracks.paths.gltf_lines import ModelLine, read_model_lines
 from donkeysim.world.tracks.paths.raw_path import RawPath
 from donkeysim.world.tracks.tables.path import PATH_SUFFIXES, PathTable
 
@@ -118,7 +119,7 @@ def read_raw_path(path: Path, element: str) -> RawPath:
     """
     suffix = path.suffix.lower()
     if suffix in MODEL_SUFFIXES:
-        from donkeysim.world.tracks.paths.model_path import read_model_path
+        from donkeysim.world.tracks.paths.path_file import read_model_path
 
         return read_model_path(path, element)
     if element and suffix == ".csv":
@@ -267,3 +268,41 @@ def _thin(points: PathPoints, closed: bool, spacing: float, what: str) -> PathPo
             f"takes {least} or more, so give [path] a larger scale, or length."
         )
     return _change(points, lambda value: value[kept])
+
+
+def read_model_path(path: Path, element: str) -> RawPath:
+    """Return a path of a model.
+
+    Args:
+        path: A .glb or .gltf file.
+        element: Name of the node that holds the line; "": the only one.
+
+    Raises:
+        SceneError: This is no model, or has no such line; one sentence.
+    """
+    lines, others = read_model_lines(path)
+    line = _choose(lines, others, element, path)
+    point = line.point
+    if line.is_closed and np.array_equal(point[0], point[-1]):
+        point = point[:-1]
+    return RawPath(np.column_stack((point[:, 0], -point[:, 2])), is_closed=line.is_closed)
+
+
+def _choose(lines: list[ModelLine], others: list[str], element: str, path: Path) -> ModelLine:
+    if element:
+        found = [line for line in lines if line.name == element]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise SceneError(f"{path}: {len(found)} lines are called {element!r}; a path is one line.")
+        if element in others:
+            raise SceneError(f"{path}: {element!r} has faces; the path is a line: edges without faces, or a curve.")
+        raise SceneError(f"{path}: {describe_unknown('element', element, {line.name for line in lines})}")
+    if not lines:
+        raise SceneError(f"{path} has no line; draw the path as edges without faces, and export loose edges too.")
+    if len(lines) > 1:
+        names = ", ".join(repr(line.name) for line in lines[:20])
+        raise SceneError(
+            f'{path} has {len(lines)} lines: {names}; choose one in [path] by element = "NAME", or with --element.'
+        )
+    return lines[0]
