@@ -90,7 +90,9 @@ class Source:
         return {line for node in imports for line in range(node.lineno, (node.end_lineno or 0) + 1)}
 
     def list_functions(self) -> Iterator[tuple[int, str]]:
-        """Yield the lines and the name of each function, without its docstring."""
+        """Yield lines and name of each function, without docstring; none of a car folder, whose files are data."""
+        if self.path.parent.name == "template":
+            return
         for node in ast.walk(self.tree):
             if isinstance(node, Function):
                 body = set(range(node.lineno, (node.end_lineno or 0) + 1)) - self._docstring_lines

@@ -2,7 +2,9 @@
 
 h5py writes an attribute of the file itself into the root group's object header, and its text into a global heap: a
 collection of objects, each with its size. Where such a size is damaged, HDF5 steps on by nothing for ever, so whoever
-opens a file with h5py calls `check_heaps` first. Known is what h5py writes by default (superblock 0, object header 1).
+opens a file with h5py calls `check_heaps` first: a damaged pilot is then one sentence instead of a process that has to
+be killed. `read_root_text` spares the shelf of pilots, which asks every file for its places, the import of h5py. Known
+is what h5py writes by default (superblock 0, object header 1).
 """
 
 from __future__ import annotations
