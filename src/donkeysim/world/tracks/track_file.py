@@ -14,17 +14,14 @@ from typing import Any
 
 from donkeysim.core.config import locate_key, read_dataclass, read_toml
 from donkeysim.core.errors import SceneError, SpecError, describe_unknown
-from donkeysim.world.tracks.tables.blocks import BlockTable
 from donkeysim.world.tracks.tables.ground import GroundTable
 from donkeysim.world.tracks.tables.light import LightTable
-from donkeysim.world.tracks.tables.panels import PanelTable
 from donkeysim.world.tracks.tables.path import PathTable
 from donkeysim.world.tracks.tables.props import PropTable
 from donkeysim.world.tracks.tables.road import Marking, RoadTable
 from donkeysim.world.tracks.tables.room import RoomTable
 from donkeysim.world.tracks.tables.start import StartTable
-from donkeysim.world.tracks.tables.tunnels import ArchTable, TunnelTable
-from donkeysim.world.tracks.tables.walls import WallTable
+from donkeysim.world.tracks.tables.structures import ArchTable, BlockTable, PanelTable, TunnelTable, WallTable
 
 FORMAT = 1
 """Version of the format; a file says it first."""

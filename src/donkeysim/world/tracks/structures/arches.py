@@ -16,7 +16,7 @@ from donkeysim.world.tracks.structures.lettering import make_bridge_board
 from donkeysim.world.tracks.structures.structure import Shadow, Structure, make_block, make_post
 from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.tables.path import Point
-from donkeysim.world.tracks.tables.tunnels import ArchTable
+from donkeysim.world.tracks.tables.structures import ArchTable
 from donkeysim.world.tracks.terrain.ground import sample_height
 from donkeysim.world.tracks.track_file import TrackFile
 

@@ -17,8 +17,8 @@ from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props.kind import stand_on_block
 from donkeysim.world.tracks.structures.structure import Structure, place_structure
 from donkeysim.world.tracks.structures.wall_kinds import make_bale
-from donkeysim.world.tracks.tables.blocks import BlockTable
 from donkeysim.world.tracks.tables.checks import to_tint
+from donkeysim.world.tracks.tables.structures import BlockTable
 from donkeysim.world.tracks.terrain.ground import sample_height
 from donkeysim.world.tracks.track_file import TrackFile
 

@@ -14,7 +14,7 @@ from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_quad, merge_meshes
 from donkeysim.world.tracks.structures.structure import Collider, Footprint, Structure, make_block
 from donkeysim.world.tracks.tables.checks import to_tint
-from donkeysim.world.tracks.tables.panels import PanelTable
+from donkeysim.world.tracks.tables.structures import PanelTable
 from donkeysim.world.tracks.terrain.ground import sample_height
 from donkeysim.world.tracks.track_file import TrackFile
 

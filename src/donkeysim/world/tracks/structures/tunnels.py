@@ -17,7 +17,7 @@ from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.structures.strip import Strip, iterate_pieces
 from donkeysim.world.tracks.structures.structure import Collider, Footprint, Structure
 from donkeysim.world.tracks.structures.walls import make_piece_collider
-from donkeysim.world.tracks.tables.tunnels import TunnelTable
+from donkeysim.world.tracks.tables.structures import TunnelTable
 from donkeysim.world.tracks.terrain.ground import sample_height
 from donkeysim.world.tracks.track_file import TrackFile
 

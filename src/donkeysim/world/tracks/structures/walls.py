@@ -21,7 +21,7 @@ from donkeysim.world.tracks.structures.strip import Piece, cut_strip, iterate_pi
 from donkeysim.world.tracks.structures.structure import Collider, Footprint, Shadow, Structure, make_block
 from donkeysim.world.tracks.structures.wall_kinds import BURIED, TOLERANCE, WALL_KINDS, Section
 from donkeysim.world.tracks.tables.checks import to_tint
-from donkeysim.world.tracks.tables.walls import WallTable
+from donkeysim.world.tracks.tables.structures import WallTable
 from donkeysim.world.tracks.terrain.ground import sample_height
 from donkeysim.world.tracks.track_file import TrackFile
 
