@@ -11,7 +11,7 @@ from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.physics.kernels.layout import StepScratch
 from donkeysim.physics.vehicle import compute_rest_height
 from donkeysim.world.layout import Layout
-from donkeysim.world.scene import Colliders, Ground, Light, Mesh, Path, Props, Scene, Start
+from donkeysim.world.scene import Colliders, Ground, Light, Mesh, Path, Props, Scene, StartGrid
 from donkeysim.world.specs import CarSpec, load_car
 from donkeysim.world.state import make_control, make_state
 
@@ -104,7 +104,7 @@ def make_scene(ground=None, path=None, colliders=None, props=None, lines=(LINE,)
         colliders=colliders or make_colliders(),
         props=props or make_props(),
         start=start
-        or Start(
+        or StartGrid(
             position=np.array([[-0.3 - 0.5 * i, 0.0, 0.0651] for i in range(8)]),
             yaw=np.zeros(8),
             line=np.array(lines, np.float64),

@@ -19,7 +19,7 @@ from donkeysim.world.scene import (
     Path,
     Props,
     Scene,
-    Start,
+    StartGrid,
 )
 from donkeysim.world.specs import BODY_STYLES
 
@@ -157,7 +157,7 @@ def make_scene(
             model=np.full(count, 2, np.int32),
             name=np.zeros(count, np.int32),
         ),
-        start=Start(np.zeros((1, 3)), np.zeros(1), np.zeros((0, 2, 2))),
+        start=StartGrid(np.zeros((1, 3)), np.zeros(1), np.zeros((0, 2, 2))),
         light=Light(sun, (0.7, 0.68, 0.6), (0.4, 0.42, 0.45), (0.75, 0.82, 0.9), fog, 1.5 * fog, 2 if sky else -1),
         static=static,
         models=models,

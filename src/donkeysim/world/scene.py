@@ -144,7 +144,7 @@ class Props:
 
 
 @dataclass(frozen=True)
-class Start:
+class StartGrid:
     """Where cars begin and where laps are counted.
 
     Attributes:
@@ -271,7 +271,7 @@ class Scene:
     ground: Ground
     colliders: Colliders
     props: Props
-    start: Start
+    start: StartGrid
     light: Light
     static: Mesh
     models: tuple[Mesh, ...]

@@ -23,7 +23,7 @@ class RaceMessages:
 
         Args:
             director: Of the race.
-            is_silent: Nobody is told of crossings, see `Start.is_silent`.
+            is_silent: Nobody is told of crossings, see `StartGrid.is_silent`.
         """
         self._director, self._is_silent = director, is_silent
         self._run: Run | None = None

@@ -15,7 +15,7 @@ import numpy as np
 
 from donkeysim.core.draws import Draws
 from donkeysim.core.types import FloatArray
-from donkeysim.world.scene import Ground, Start
+from donkeysim.world.scene import Ground, StartGrid
 from donkeysim.world.specs import ChallengeSpec
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props import PROP_KINDS
@@ -69,7 +69,7 @@ class Surroundings:
     node: FloatArray
     line: CentreLine
     ground: Ground
-    start: Start
+    start: StartGrid
     structures: Sequence[Structure]
     placed: Sequence[Placement]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from donkeysim.core.rotation import wrap_angles
 from donkeysim.core.types import FloatArray, LongArray
-from donkeysim.world.scene import Ground, Start
+from donkeysim.world.scene import Ground, StartGrid
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.tables.start import MOST_SLOTS, StartTable
 from donkeysim.world.tracks.terrain.ground import sample_height
@@ -20,14 +20,14 @@ CAR_ROOM = (0.28, 0.215)
 path crosses itself."""
 
 
-def build_start(track: TrackFile, line: CentreLine, ground: Ground) -> Start:
+def build_start(track: TrackFile, line: CentreLine, ground: Ground) -> StartGrid:
     """Return the grid and the start lines."""
     table = track.start
     position, yaw = lay_grid(table, line)
     height = sample_height(ground, position) + table.ride_height
     gates = np.array(table.gates).reshape(-1, 2, 2) if table.gates else span_road(line, table.lines)
     checkpoints = span_road(line, table.checkpoints)
-    return Start(np.column_stack((position, height)), wrap_angles(yaw), gates, checkpoints, table.silent)
+    return StartGrid(np.column_stack((position, height)), wrap_angles(yaw), gates, checkpoints, table.silent)
 
 
 def find_first_line(table: StartTable, line: CentreLine) -> float:

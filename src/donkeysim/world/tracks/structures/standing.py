@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.world.scene import SHADE_UNLIT, Ground, Start
+from donkeysim.world.scene import SHADE_UNLIT, Ground, StartGrid
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_box, make_quad, make_revolved, merge_meshes, place_mesh
 from donkeysim.world.tracks.paths.path import CentreLine
@@ -36,7 +36,9 @@ CLEARANCE = 0.12
 """Between the road's edge and a post's middle [m]."""
 
 
-def build_fixed(track: TrackFile, line: CentreLine, start: Start, ground: Ground, assets: Assets) -> list[Structure]:
+def build_fixed(
+    track: TrackFile, line: CentreLine, start: StartGrid, ground: Ground, assets: Assets
+) -> list[Structure]:
     """Return everything that never moves but props: gantry, room, model, panels, walls, blocks, tunnels, arches."""
     return [
         *build_gantries(track, start, ground, assets),
@@ -50,7 +52,7 @@ def build_fixed(track: TrackFile, line: CentreLine, start: Start, ground: Ground
     ]
 
 
-def build_gantries(track: TrackFile, start: Start, ground: Ground, assets: Assets) -> list[Structure]:
+def build_gantries(track: TrackFile, start: StartGrid, ground: Ground, assets: Assets) -> list[Structure]:
     """Return the gantry over the first start line, if the track has one."""
     if not track.start.gantry or not len(start.line):
         return []
