@@ -145,12 +145,10 @@ class InformedActor(nn.Module):
 
     observed = ("vector",)
 
-    def __init__(self, size: int, width: int = 64) -> None:
+    def __init__(self, size: int) -> None:
         super().__init__()
-        self.hidden = nn.Sequential(
-            _begin(nn.Linear(size, width)), nn.Tanh(), _begin(nn.Linear(width, width)), nn.Tanh()
-        )
-        self.command = _begin(nn.Linear(width, 2), gain=0.01)
+        self.hidden = nn.Sequential(_begin(nn.Linear(size, 64)), nn.Tanh(), _begin(nn.Linear(64, 64)), nn.Tanh())
+        self.command = _begin(nn.Linear(64, 2), gain=0.01)
 
     def read(self, seen: Mapping[str, Any]) -> torch.Tensor:
         """Return the numbers about the cars, shape [n, size]."""
@@ -167,10 +165,10 @@ class InformedActor(nn.Module):
         return torch.tanh(self.command(self.hidden(privileged)))
 
 
-def make_critic(size: int, width: int = 128) -> nn.Sequential:
+def make_critic(size: int) -> nn.Sequential:
     """Return the network that estimates the value of a state from the simulator's numbers about a car."""
-    layers = (_begin(nn.Linear(size, width)), nn.Tanh(), _begin(nn.Linear(width, width)), nn.Tanh())
-    return nn.Sequential(*layers, _begin(nn.Linear(width, 1), gain=1.0))
+    layers = (_begin(nn.Linear(size, 128)), nn.Tanh(), _begin(nn.Linear(128, 128)), nn.Tanh())
+    return nn.Sequential(*layers, _begin(nn.Linear(128, 1), gain=1.0))
 
 
 def _begin(layer: Any, gain: float = math.sqrt(2.0)) -> Any:

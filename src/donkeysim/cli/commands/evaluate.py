@@ -107,7 +107,7 @@ def name_report(model: str) -> str:
     return "built_in_report.html" if model == BUILT_IN else f"{model}_report.html"
 
 
-def read_conditions(config: Config, film_time: float = FILM_TIME) -> tuple[Conditions, str]:
+def read_conditions(config: Config) -> tuple[Conditions, str]:
     """Return what a car's config says about driving with a pilot, and the track."""
     from donkeysim.car.transform import make_transform
     from donkeysim.drive.simulator_settings import read_settings
@@ -122,7 +122,7 @@ def read_conditions(config: Config, film_time: float = FILM_TIME) -> tuple[Condi
         rate=settings.rate,
         throttle_factor=float(config.AI_THROTTLE_MULT),
         throttle_range=read_spec(config).throttle_range,
-        film_time=film_time,
+        film_time=FILM_TIME,
     )
     return conditions, settings.scene
 

@@ -52,9 +52,9 @@ def add_layer(graph: TfliteGraph, layer: Layer, sources: list[int], keeps_rows: 
         raise PilotError(f"the layer {layer.name!r} does not fit the one before it ({error}).") from error
 
 
-def _activate(graph: TfliteGraph, index: int, layer: Layer, name: str = "activation") -> int:
+def _activate(graph: TfliteGraph, index: int, layer: Layer) -> int:
     """Return the tensor behind an activation that no operation has of its own."""
-    activation = layer.settings.get(name)
+    activation = layer.settings.get("activation")
     if activation in _FUSED:
         return index
     if activation not in _OPERATORS:

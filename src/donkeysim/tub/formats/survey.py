@@ -108,13 +108,13 @@ def survey_drive(drive: RecordedDrive) -> Survey:
     return Survey(count, deleted_count, columns, round(1000.0 / step) if is_timed else DEFAULT_RATE, is_timed)
 
 
-def list_stretches(drive: RecordedDrive, with_pictures: bool = True) -> Iterator[tuple[bool, DriveRecord]]:
+def list_stretches(drive: RecordedDrive) -> Iterator[tuple[bool, DriveRecord]]:
     """Yield the living records, each with whether it begins a stretch.
 
     A stretch is what was recorded one after the other: of one session, without a deleted record or a pause between.
     """
     before: DriveRecord | None = None
-    for record in drive.iterate(with_pictures):
+    for record in drive.iterate():
         if record.is_deleted:
             before = None
             continue
