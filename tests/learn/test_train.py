@@ -160,7 +160,7 @@ def test_ctrl_c_keeps_the_best_so_far(tub, tmp_path):
         if epoch.number == 2:
             raise KeyboardInterrupt
 
-    result = train(make_config(tmp_path, MAX_EPOCHS=50), tub, tmp_path / "pilot.h5", tell=interrupt)
+    result = train(make_config(tmp_path, MAX_EPOCHS=50), tub, tmp_path / "pilot.h5", on_epoch=interrupt)
     assert result.was_interrupted
     assert len(result.history["loss"]) == 2
     assert load_pilot(tmp_path / "pilot.h5").kind == "linear"

@@ -63,10 +63,10 @@ class Board:
 
 
 def make_board(corners: str, square: float) -> Board:
-    """Return the board that `--corners` and `--square` [mm] tell.
+    """Return the board that `--corners` and `--square` [mm] describe.
 
     Raises:
-        SpecError: They tell none.
+        SpecError: They describe none.
     """
     columns, cross, rows = corners.partition("x")
     if not (cross and columns.isdecimal() and rows.isdecimal()):

@@ -24,7 +24,7 @@ FEWEST_LANES = 10
 """Pictures of a straight lane that it takes."""
 
 ROLL = math.radians(1.0)
-"""Cameras are rolled by about so much: a car that keeps its place in the lane tells little about it [rad]."""
+"""Roll that cameras have, about: a car that keeps its place in the lane shows little of it [rad]."""
 
 ROLL_HELD = 0.01 * ROLL
 """At first they are taken to be level: else lanes of two widths would be those of a rolled camera [rad]."""

@@ -101,7 +101,7 @@ def read_picture_size(text: str) -> tuple[int, int]:
     """Return the width and height of `--picture`.
 
     Raises:
-        SpecError: The text tells none.
+        SpecError: The text is none.
     """
     width, cross, height = text.partition("x")
     if not (cross and width.isdecimal() and height.isdecimal()):

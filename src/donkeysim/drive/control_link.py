@@ -25,7 +25,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Listener:
-    """One WebSocket: takes what its client says, sends what there is to tell."""
+    """One WebSocket: takes what its client says, sends what is new."""
 
     def __init__(self, state: ControlState, socket: WebSocket, wants_reports: bool) -> None:
         self.driver: Driver = state.join()
@@ -106,7 +106,7 @@ class ControlLink:
             self._listeners.discard(listener)
 
     def broadcast(self, news: dict[str, Any]) -> None:
-        """Tell everybody."""
+        """Send to everybody."""
         for listener in self._listeners:
             listener.tell(**news)
 

@@ -133,7 +133,7 @@ class ControlState:
         pilot: str | None,
         pilots: tuple[str, ...] | None,
     ) -> Tick:
-        """Return what the loop shall do, and what there is to tell; None as an input: not known yet.
+        """Return what the loop shall do, and what to send; None as an input: not known yet.
 
         Args:
             mode: Who drives.

@@ -1,6 +1,6 @@
 """The simulated car whose simulator is another program: one that runs already, or one that is started for the drive.
 
-A thread of its own hands the newest controls to the simulator each time it tells how the car is, and connects again
+A thread of its own hands the newest controls to the simulator each time it reports on the car, and connects again
 when a simulator that was not started here is started anew.
 """
 

@@ -72,7 +72,7 @@ class SimulatorSettings:
 
 
 def read_field(telemetry: Telemetry, channel: str) -> float | None:
-    """Return the reading behind a record channel; None when the simulator does not tell it."""
+    """Return the reading behind a record channel; None when the simulator does not report it."""
     value: float | None = getattr(telemetry, channel.split("/")[1])
     return None if value is None else float(value)
 

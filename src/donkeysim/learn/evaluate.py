@@ -358,7 +358,7 @@ class _Drive:
 
 
 def list_channels(moment: SensorFrame) -> Mapping[str, float]:
-    """Return what else a car can tell a pilot: acceleration [m/s²] and turn rates [rad/s], as a drive records them."""
+    """Return what else a car can give a pilot: acceleration [m/s²] and turn rates [rad/s], as a drive records them."""
     return {name: float(getattr(moment.telemetry, name.split("/")[1])) for name in SIMULATED_IMU_CHANNELS}
 
 

@@ -71,7 +71,7 @@ def fit(
     options: TrainingOptions,
     save_best: Callable[[], None],
     report: Report,
-    tell: Callable[[EpochResult], None],
+    on_epoch: Callable[[EpochResult], None],
 ) -> FitResult:
     """Train a model until it gets no better, or Ctrl-C.
 
@@ -83,7 +83,7 @@ def fit(
         options: Of them those that say how to train.
         save_best: Called after each epoch that was the best so far, with its weights in the model.
         report: Called with examples done and to do in this epoch.
-        tell: Called after each epoch.
+        on_epoch: Called after each epoch.
     """
     keep_freed_memory()
     result = FitResult()
@@ -100,7 +100,7 @@ def fit(
                     result.epochs.append(epoch)
                     if epoch.is_best:
                         save_best()
-                tell(epoch)
+                on_epoch(epoch)
                 if stopper.is_over(epoch.losses["val_loss"]):
                     break
         except KeyboardInterrupt:

@@ -15,7 +15,7 @@ class TrainingOptions:
 
     batch_size: int = 128
     train_test_split: float = 0.8
-    """Share of the examples that is learnt from; the rest tells how good the pilot is."""
+    """Share of the examples that is learnt from; the rest shows how good the pilot is."""
     max_epochs: int = 100
     use_early_stop: bool = True
     early_stop_patience: int = 5

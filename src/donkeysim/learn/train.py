@@ -51,7 +51,7 @@ class TrainingResult:
         record_counts: Examples learnt from and validated with.
         images_per_second: Of the fastest epoch, validation not counted.
         was_interrupted: Ctrl-C ended it early; the pilot is the best until then.
-        places: Where it learnt, as far as its tubs tell, and the pilot it began with.
+        places: Where it learnt, as far as its tubs say, and the pilot it began with.
         cars: What it learnt to drive, in the same form.
     """
 
@@ -77,7 +77,7 @@ def train(
     transfer: str | Path | None = None,
     comment: str | None = None,
     report: Report = lambda _done, _total: None,
-    tell: Callable[[EpochResult], None] = lambda _: None,
+    on_epoch: Callable[[EpochResult], None] = lambda _: None,
 ) -> TrainingResult:
     """Train a pilot from recorded drives.
 
@@ -88,7 +88,7 @@ def train(
         transfer: A trained pilot to begin with.
         comment: Kept in the database.
         report: Called as report(done, total) in pictures while they are looked at, then in examples of each epoch.
-        tell: Called after each epoch.
+        on_epoch: Called after each epoch.
 
     Raises:
         DonkeySimError: There is nothing to learn from, a file cannot be read or written, or training was interrupted
@@ -108,7 +108,7 @@ def train(
     from donkeysim.learn.fit import fit
 
     keeper = _BestKeeper(job, model)
-    result = fit(model, job.kind, *examples, job.options, keeper.save, report, tell)
+    result = fit(model, job.kind, *examples, job.options, keeper.save, report, on_epoch)
     if keeper.is_behind or (result.epochs and result.was_interrupted):  # perhaps while it was being written
         job.save(model, job.path)
     return _finish(job, model, result, examples)

@@ -185,7 +185,7 @@ class Story:
         self._wake()
 
     def close(self) -> None:
-        """Tell no more; who still waits for news is to go."""
+        """Send no more; whoever still waits for news is to go."""
         self.is_closed = True
         self._wake()
 

@@ -107,7 +107,7 @@ class TubReader:
         sessions: Full ids of the drives, oldest first.
         places: Names of the places where they were driven; () where nobody noted them, as in tubs of the original.
         is_old_format: Whether it is of the format before 2, which can be read only.
-        lost_count: Records that its catalogs have lost; the log tells of them.
+        lost_count: Records that its catalogs have lost; they are logged.
     """
 
     def __init__(self, path: str | Path) -> None:

@@ -138,8 +138,8 @@ def _train(config: Config, pilot: Path) -> bool:
     """Train, and return whether nobody stopped it."""
     from donkeysim.learn.train import train
 
-    with show_training(config.MAX_EPOCHS) as (report, tell):
-        result = train(config, config.DATA_PATH, pilot, comment="donkey demo", report=report, tell=tell)
+    with show_training(config.MAX_EPOCHS) as (report, on_epoch):
+        result = train(config, config.DATA_PATH, pilot, comment="donkey demo", report=report, on_epoch=on_epoch)
     console.print(f"Best epoch {result.best_epoch}: validation loss {result.best_loss:.5f}")
     return not result.was_interrupted
 
@@ -150,8 +150,8 @@ def _evaluate(config: Config, pilot: Path, lap_count: int, report: Path) -> Eval
     from donkeysim.learn.pilot import load_pilot
 
     conditions, scene = read_conditions(config)
-    with show_progress("driving") as tell:
-        evaluation = evaluate(load_pilot(pilot, None, config), [scene], lap_count, conditions, report=tell)
+    with show_progress("driving") as show:
+        evaluation = evaluate(load_pilot(pilot, None, config), [scene], lap_count, conditions, report=show)
     show_evaluation(evaluation)
     report_evaluation(evaluation, pilot, report)
     return evaluation

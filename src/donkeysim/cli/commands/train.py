@@ -61,13 +61,13 @@ class TrainSpec:
         return load_config(self.config, self.myconfig, driving=False, changes=self.changes)
 
     def train(
-        self, config: Config, tell: Callable[[EpochResult], None], report: Report = lambda _done, _total: None
+        self, config: Config, on_epoch: Callable[[EpochResult], None], report: Report = lambda _done, _total: None
     ) -> TrainingResult:
         """Train with this configuration; see `learn.train.train`."""
         from donkeysim.learn.train import train
 
         tubs = self.tubs or [config.DATA_PATH]
-        return train(config, tubs, self.model, self.type, self.transfer, self.comment, report, tell)
+        return train(config, tubs, self.model, self.type, self.transfer, self.comment, report, on_epoch)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -106,8 +106,8 @@ def run(arguments: argparse.Namespace) -> int:
     given = {field.name: getattr(arguments, field.name) for field in fields(TrainSpec)}
     spec = TrainSpec(**given | {"changes": read_changes(arguments.changes)})
     config = spec.load_config()
-    with show_training(config.MAX_EPOCHS, config.VERBOSE_TRAIN) as (report, tell):
-        result = spec.train(config, tell, report)
+    with show_training(config.MAX_EPOCHS, config.VERBOSE_TRAIN) as (report, on_epoch):
+        result = spec.train(config, on_epoch, report)
     if result.was_interrupted:
         console.print("Stopped by Ctrl-C; the best pilot so far was kept.")
     console.print(f"Best epoch {result.best_epoch}: validation loss {result.best_loss:.5f}")
@@ -157,7 +157,7 @@ def show_training(max_epochs: int, has_bar: bool = True) -> Iterator[tuple[Repor
             is_over = done >= total
             progress.update(task, completed=done, total=total)
 
-        def tell(epoch: EpochResult) -> None:
+        def on_epoch(epoch: EpochResult) -> None:
             nonlocal is_over
             is_over = True
             losses = epoch.losses
@@ -167,4 +167,4 @@ def show_training(max_epochs: int, has_bar: bool = True) -> Iterator[tuple[Repor
                 f"{epoch.images_per_second:.0f} images/s{mark}"
             )
 
-        yield report, tell
+        yield report, on_epoch

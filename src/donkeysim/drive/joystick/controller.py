@@ -50,7 +50,7 @@ class Controller:
     Attributes:
         handlers: What is called for the actions that concern other parts: erase_last_N_records, arm_launch,
             next_behavior, and tell_record_count, which the button for recording does while throttle records. An action
-            without a handler only tells that it cannot be done here.
+            without a handler only logs that it cannot be done here.
     """
 
     def __init__(self, layout: ControllerLayout, feel: Feel) -> None:

@@ -1,4 +1,4 @@
-"""A Linux joystick device: eight bytes an event, and what the device tells about itself.
+"""A Linux joystick device: eight bytes an event, and what the device says about itself.
 
 A path that is no such device, a named pipe for example, works too: then its axes and buttons count in the order of
 their codes.
@@ -55,7 +55,7 @@ class JoystickDevice:
 
         Args:
             path: The device, for example /dev/input/js0.
-            axis_codes: Codes to expect where the device does not tell them.
+            axis_codes: Codes to expect where the device does not list them.
             button_codes: The same of buttons.
 
         Raises:

@@ -15,10 +15,10 @@ FAR = 0.7
 """An axis that passes this was moved on purpose."""
 
 BUTTON_NAMES = BUTTONS_BY_NAME | {"toggle_manual_recording": "circle"}
-"""Names by which cars know buttons; the original's lets "circle" tell the record count while throttle records."""
+"""Names by which cars know buttons; the original's lets "circle" say the record count while throttle records."""
 
 UNTOLD_AXES, UNTOLD_BUTTONS = range(8), range(0x130, 0x140)
-"""Codes of a device that does not tell them."""
+"""Codes of a device that does not list them."""
 
 
 def survey_layout(device: JoystickDevice, seconds: float, say: Callable[[str], object]) -> ControllerLayout:

@@ -72,7 +72,7 @@ class AiLaunch:
             duration: How long the launch lasts [s].
             throttle: The throttle meanwhile.
             keep_enabled: Armed anew whenever the mode becomes "local".
-            read_clock: Tells the time.
+            read_clock: Returns the time [s].
         """
         self.duration = duration
         self.throttle = throttle

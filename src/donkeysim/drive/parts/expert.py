@@ -1,7 +1,7 @@
 """The expert: the pace car's driver as a pilot, for places that no trained pilot knows.
 
 It sees no picture. It knows the place, from the same files as the simulator, and finds the car on it by its telemetry;
-so it drives at a simulator elsewhere too, where that tells positions and runs a place that is known here.
+so it drives at a simulator elsewhere too, where that reports positions and runs a place that is known here.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class ExpertPilot:
 
 
 class _Row:
-    """One car's row of a ledger, as far as telemetry tells."""
+    """One car's row of a ledger, as far as telemetry goes."""
 
     def __init__(self, car: CarSpec) -> None:
         self._radius = car.wheel_radius
@@ -159,7 +159,7 @@ class _Row:
         return rows
 
     def _find_node(self, telemetry: Telemetry, nodes: FloatArray) -> int:
-        """Return the node where the car is: the active one that it tells may stay behind, as the original's does."""
+        """Return the node where the car is: the active one that it reports may stay behind, as the original's does."""
         place, count = self._rows.position[0, :2], len(nodes)
         begin = (telemetry.activeNode or 0) if self._node < 0 else self._node
         near = (begin + np.arange(-NODE_REACH, NODE_REACH + 1)) % count

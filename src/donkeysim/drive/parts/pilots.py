@@ -51,10 +51,10 @@ class PilotShelf:
         """Make an empty shelf; `choose` takes the first pilot.
 
         Args:
-            load: Makes a pilot from a file, of a kind or of the one the file tells; raises DonkeySimError.
+            load: Makes a pilot from a file, of a kind or of the one the file names; raises DonkeySimError.
             folder: Where the car's pilots lie; every file of a known kind in it can be chosen.
             blank_image: A picture like those pilots will get; every pilot must answer to it before it may drive.
-            channels: What else this car can tell a pilot, with an example value each.
+            channels: What else this car can give a pilot, with an example value each.
             extra_files: Pilots from elsewhere that can be chosen too.
             built_in: Pilots that are no files, by the names they are chosen by.
             read_places: Returns where the pilot in a file was trained, () where that is not known; asked again when
@@ -218,7 +218,7 @@ class PilotDriver:
         self.channels = tuple(shelf.channels)
 
     def run(self, image: ByteArray | None, *values: Any) -> tuple[float, float, int | None]:
-        """Return angle, throttle and location (None when the pilot tells none).
+        """Return angle, throttle and location (None when the pilot gives none).
 
         Args:
             image: The picture as the pilot is to see it.

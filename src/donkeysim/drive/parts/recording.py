@@ -40,7 +40,7 @@ class ToggleRecording:
 
 
 class RecordTracker:
-    """Tells how many records there are."""
+    """Logs how many records there are."""
 
     def __init__(self, alert_count: int) -> None:
         """Make it; at each multiple of `alert_count` records it says so aloud."""

@@ -34,9 +34,9 @@ class PilotHeader:
     transformations: tuple[str, ...] = ()
     post_transformations: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
-    """Names of the places where it was trained, as far as its tubs tell."""
+    """Names of the places where it was trained, as far as its tubs say."""
     cars: tuple[str, ...] = ()
-    """What it was trained to drive, as `Experiment.describe_car` says it, as far as its tubs tell."""
+    """What it was trained to drive, as `Experiment.describe_car` says it, as far as its tubs do."""
     format: int = FORMAT
 
 

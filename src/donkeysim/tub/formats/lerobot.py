@@ -59,7 +59,7 @@ class LeRobotOptions:
     Attributes:
         video: Pictures become videos, smaller and not quite the same; else they stay the files they are.
         task: What the drives are about, in words, as some policies want to know.
-        rate: Records per second; None: as their times tell.
+        rate: Records per second; None: as their times say.
     """
 
     video: bool = False

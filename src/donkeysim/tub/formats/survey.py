@@ -12,7 +12,7 @@ from donkeysim.core.errors import TubError
 from donkeysim.tub.formats.drive import DriveRecord, RecordedDrive
 
 DEFAULT_RATE = 20
-"""Records per second where times do not tell."""
+"""Records per second where times do not show them."""
 
 SHORTEST_STEP, LONGEST_STEP = 10.0, 1000.0
 """Steps of time that a vehicle's loop has [ms]; `donkey sample` writes records faster than they were driven."""
@@ -67,7 +67,7 @@ class Survey:
         deleted_count: Those of them that are marked as deleted.
         columns: Inputs that are no pictures, those of the heading first.
         rate: Records per second.
-        is_timed: Whether the records' times tell the rate.
+        is_timed: Whether the records' times show the rate.
     """
 
     count: int
