@@ -36,7 +36,7 @@ class Drive:
         return np.diff(self.crossings)
 
 
-class RaceCourse:
+class Course:
     """Cars on a scene, car 0 on the first place of the grid; others join when they are parked."""
 
     def __init__(self, scene, car_count=1):
@@ -137,7 +137,7 @@ def drive_circuit(path, lap_count):
     the narrowest half of the road.
     """
     scene = load_scene(SceneSpec(str(path)))
-    seen = RaceCourse(scene).drive(PathFollower(scene, CAR, "steady"), laps=lap_count, seconds=200.0 * lap_count)
+    seen = Course(scene).drive(PathFollower(scene, CAR, "steady"), laps=lap_count, seconds=200.0 * lap_count)
     node = scene.path.position[:, :2]
     before, after = node, np.roll(node, -1, axis=0)
     side = (after - before) / np.linalg.norm(after - before, axis=1)[:, None]
