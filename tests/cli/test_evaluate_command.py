@@ -20,7 +20,7 @@ def pilots(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     found = []
 
-    def stop(pilot, *_):
+    def stop(pilot, *_, **__):
         found.append(pilot)
         raise SpecError("here it drives.")
 

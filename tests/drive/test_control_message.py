@@ -30,6 +30,22 @@ def test_angle_and_throttle_are_brought_into_their_range(given, taken):
 
 
 @pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ('{"angle":"0.5","throttle":"-1"}', ControlMessage(angle=0.5, throttle=-1.0)),
+        ('{"angle":null,"throttle":0.3,"buttons":null}', ControlMessage(throttle=0.3)),
+        (
+            '{"recording":1,"buttons":{"w1":1,"w2":0}}',
+            ControlMessage(recording=True, buttons={"w1": True, "w2": False}),
+        ),
+        ('{"recording":"false","heartbeat":1}', ControlMessage(recording=False, heartbeat=True)),
+    ],
+)
+def test_what_other_clients_write_for_numbers_and_truths_is_taken(text, meant):
+    assert read_message(text) == meant
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",
@@ -41,17 +57,19 @@ def test_angle_and_throttle_are_brought_into_their_range(given, taken):
         '{"angle":NaN}',
         '{"angle":Infinity}',
         '{"angle":1e999}',
-        '{"angle":"0.5"}',
+        '{"angle":"half"}',
         '{"angle":true}',
-        '{"angle":null}',
+        '{"angle":"nan"}',
+        '{"throttle":"-inf"}',
+        '{"angle":""}',
         '{"throttle":[0.5]}',
         '{"drive_mode":1}',
         '{"drive_mode":"usr"}',
         '{"drive_mode":""}',
-        '{"recording":1}',
-        '{"recording":"true"}',
+        '{"recording":2}',
+        '{"recording":"yes"}',
         '{"buttons":["w1"]}',
-        '{"buttons":{"w1":1}}',
+        '{"buttons":{"w1":[1]}}',
         '{"buttons":{"w9":true}}',
         '{"heartbeat":"yes"}',
         '{"pilot":3}',

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import argparse
 import re
 from dataclasses import replace
 
@@ -7,9 +8,10 @@ import numpy as np
 import pytest
 
 from donkeysim.cli.commands.evaluate import name_report
+from donkeysim.cli.evaluation_matrix import choose_out
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.conf import read_conf
-from donkeysim.learn.evaluate import LAPS_DONE, LEFT_ROAD, STOOD_STILL, Conditions, evaluate
+from donkeysim.learn.evaluate import INTERRUPTED, LAPS_DONE, LEFT_ROAD, STOOD_STILL, Conditions, evaluate
 from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
 from donkeysim.learn.report import describe_verdict, format_report, write_report
 
@@ -95,6 +97,52 @@ class Limited:
 
     def reset(self):
         self.pilot.reset()
+
+
+class Interrupted(Limited):
+    """A pilot during which somebody presses Ctrl-C."""
+
+    def run(self, image):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+        return self.pilot.run(image)
+
+
+def test_ctrl_c_keeps_what_was_driven_where_that_is_asked_for(tmp_path):
+    scenes = [*TRACK, "warren"]
+    found = evaluate(
+        Interrupted(load_pilot(BUILT_IN_PILOT), 700), scenes, 3, Conditions(film_time=0.4), keeps_interrupted=True
+    )
+    assert (len(found.runs), found.was_interrupted, found.is_passed) == (1, True, False)
+    (run,) = found.runs
+    assert (run.ending, len(run.lap_times), len(run.trace)) == (INTERRUPTED, 1, 699)
+    assert describe_verdict(found) == "generated_track: stopped by Ctrl-C after 1 of 3 laps."
+    assert write_report(found, tmp_path / "report.html", "pilot", {}).stat().st_size > 10_000
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(Interrupted(load_pilot(BUILT_IN_PILOT), 5), TRACK, 1)
+
+
+def choose(out, default):
+    return choose_out(argparse.Namespace(out=out), str(default), "where the report is a page")
+
+
+def test_a_report_by_default_replaces_none(tmp_path, capsys):
+    name = tmp_path / "p.h5_report.html"
+    for number, expected in enumerate(("p.h5_report.html", "p.h5_report_2.html", "p.h5_report_3.html")):
+        path = choose(None, name)
+        assert path.name == expected
+        path.write_text(str(number))
+    assert choose(str(name), name) == name
+    assert "will be replaced." in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("out", ["nowhere/a.html", "folder.html", "a.txt"])
+def test_where_no_report_can_be_is_told_before_anybody_drives(tmp_path, monkeypatch, out):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(SpecError, match=r"cannot be written; give another file|is not valid here"):
+        choose(out, "a.html")
 
 
 def test_say_where_a_pilot_left_the_road():

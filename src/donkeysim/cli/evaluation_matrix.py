@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,16 +56,26 @@ def check_start(arguments: argparse.Namespace) -> None:
 
 
 def choose_out(arguments: argparse.Namespace, default: str, what: str) -> Path:
-    """Return the file to write into, of the same kind as the default.
+    """Return the file to write into, of the same kind as the default, before anything takes time.
+
+    Without a wish nothing is replaced: a number is added to the default's name. That a wish replaces a file is told.
 
     Raises:
-        SpecError: Another kind is asked for.
+        SpecError: Another kind is asked for, or nothing can be written there.
     """
     ending = Path(default).suffix
     out = default if arguments.out is None else arguments.out
     if Path(out).suffix.lower() != ending:
         raise SpecError(f"--out {out} is not valid here, {what}; give a name that ends in {ending}.")
-    return Path(out)
+    path = Path(out).expanduser()
+    if path.is_dir() or not path.parent.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise SpecError(f"{path} cannot be written; give another file with --out, in a folder that is there.")
+    if arguments.out is None:
+        names = (path.with_name(f"{path.stem}_{number}{ending}") for number in itertools.count(2))
+        return path if not path.exists() else next(name for name in names if not name.exists())
+    if path.exists():
+        console.print(f"{path} will be replaced.", soft_wrap=True)
+    return path
 
 
 def check_pilots(arguments: argparse.Namespace, models: list[Path], conditions: Conditions) -> tuple[str, ...]:

@@ -92,6 +92,7 @@ def _check_training(file: SweepFile, job: Job) -> None:
 
     spec = make_train_spec(file, job, Path("a new folder"), None)
     config = spec.load_config()
+    config.require("training")
     get_kind(spec.type or config.DEFAULT_MODEL_TYPE)
     open_tubs(spec.tubs or [config.DATA_PATH])
     if spec.transfer and not Path(spec.transfer).is_file():

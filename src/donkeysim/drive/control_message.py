@@ -1,10 +1,14 @@
 """What may be said to the control page: JSON text over its WebSocket or as the body of a POST, all keys optional.
 
 The first five keys are the original's; the others are ours, and a client of the original never sends them. Unknown keys
-are ignored, as there. Whatever else is wrong with a message is said in one sentence, and then nothing of it counts.
+are ignored, as there, null is as if the key was missing, and "0.1", 1 and "true" stand for the number and the truth
+that they mean. Whatever else is wrong with a message is said in one sentence, and then nothing of it counts.
 """
 
 from __future__ import annotations
+
+import math
+from typing import Any
 
 import msgspec
 
@@ -44,7 +48,7 @@ class ControlMessage(msgspec.Struct, frozen=True):
     place: str | msgspec.UnsetType = msgspec.UNSET
 
 
-_decoder = msgspec.json.Decoder(ControlMessage)
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def read_message(text: str | bytes) -> ControlMessage:
@@ -57,7 +61,8 @@ def read_message(text: str | bytes) -> ControlMessage:
     if len(data) > MESSAGE_LIMIT:
         raise WireError(f"the message has {len(data)} bytes; {MESSAGE_LIMIT} are allowed. Nothing was changed.")
     try:
-        message = _decoder.decode(data)
+        given = {key: value for key, value in _decode(data).items() if value is not None}
+        message = msgspec.convert(given, ControlMessage, strict=False)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise WireError(f"the message was not understood ({error}); nothing was changed; {_KEYS_HINT}.") from error
     _check_names(message)
@@ -73,4 +78,13 @@ def _check_names(message: ControlMessage) -> None:
 
 
 def _limit(value: float | msgspec.UnsetType) -> float | msgspec.UnsetType:
-    return max(-1.0, min(1.0, value)) if isinstance(value, float) else value
+    """Return a number in -1 to 1.
+
+    Raises:
+        WireError: It is none, as "nan" is.
+    """
+    if not isinstance(value, float):
+        return value
+    if not math.isfinite(value):
+        raise WireError(f"the message says {value}, which is no number; nothing was changed; {_KEYS_HINT}.")
+    return max(-1.0, min(1.0, value))

@@ -46,6 +46,7 @@ ASKEW = (0.06, 0.05)
 """Of a start elsewhere: greatest distance from the path [m] and angle to it [rad]."""
 
 LAPS_DONE, LEFT_ROAD, STOOD_STILL, TIME_UP = "all laps done", "left the road", "stood still", "time is up"
+INTERRUPTED = "stopped by Ctrl-C"
 """How a run ends."""
 
 TRACE_FIELDS = ("time", "x", "y", "yaw", "speed", "cte", "on_road", "steering", "throttle", "lap", "along")
@@ -106,7 +107,7 @@ class PilotRun:
             [m, + = left of the path], on_road [0 or 1], steering [+ = right], throttle, lap, along the path [m].
         departures: Where it left the road, in order.
         hits: What it hit, in order.
-        ending: One of LAPS_DONE, LEFT_ROAD, STOOD_STILL, TIME_UP.
+        ending: One of LAPS_DONE, LEFT_ROAD, STOOD_STILL, TIME_UP, INTERRUPTED.
         inference_time: Median time of the pilot and the transformations for a picture [s]; depends on the machine.
         wall_time: How long the run took [s]; depends on the machine.
         film: The last moments or the best lap, an animated WebP; empty: none was asked for.
@@ -182,6 +183,11 @@ class Evaluation:
         """Whether it drove all laps of all tracks on the road, touching nothing."""
         return all(run.is_passed for run in self.runs)
 
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether Ctrl-C ended the last run; tracks that were to follow are missing."""
+        return self.runs[-1].ending == INTERRUPTED
+
 
 def evaluate(
     pilot: Pilot,
@@ -190,6 +196,8 @@ def evaluate(
     conditions: Conditions | None = None,
     seed: int = 0,
     report: Report = lambda _done, _total: None,
+    *,
+    keeps_interrupted: bool = False,
 ) -> Evaluation:
     """Let a pilot drive laps on tracks.
 
@@ -199,6 +207,7 @@ def evaluate(
         conditions: Camera and the like; None: the defaults of a new car.
         seed: 0 starts on the grid, as driving does; others somewhere on the road, a little askew.
         report: Called as report(done, total), in laps times a hundred.
+        keeps_interrupted: Ctrl-C ends the evaluation with what was driven so far, rather than as an exception.
 
     Raises:
         SpecError: No laps, no track, a negative seed, or no such track; then nothing is driven.
@@ -217,7 +226,9 @@ def evaluate(
         def tell(done: int, before: int = index) -> None:
             report(100 * lap_count * before + done, 100 * lap_count * len(scenes))
 
-        runs.append(drive.run(tell))
+        runs.append(drive.run(tell, keeps_interrupted))
+        if runs[-1].ending == INTERRUPTED:
+            break
     return Evaluation(pilot.kind, seed, tuple(runs), conditions.conf.experiment.describe_car())
 
 
@@ -243,16 +254,21 @@ class _Drive:
         if seed != 0:
             self._start_elsewhere(seed)
 
-    def run(self, tell: Callable[[int], None]) -> PilotRun:
-        """Drive until the run ends."""
+    def run(self, tell: Callable[[int], None], keeps_interrupted: bool) -> PilotRun:
+        """Drive until the run ends, see `evaluate`."""
         begun = time.perf_counter()
         self.pilot.reset()
         limit = (self._measure_approach() + self.lap_count * self.path_length) / LEAST_SPEED + EXTRA_TIME
         ending = ""
         while not ending:
-            self._drive_loop()
-            ending = self._find_ending(limit)
-            tell(min(100 * self.lap_count, self._measure_progress()))
+            try:
+                self._drive_loop()
+                ending = self._find_ending(limit)
+                tell(min(100 * self.lap_count, self._measure_progress()))
+            except KeyboardInterrupt:
+                if not (keeps_interrupted and self.rows):
+                    raise
+                ending = INTERRUPTED
         film = self._shoot_film() if self.moments else b""
         self.car.close()
         return PilotRun(

@@ -93,11 +93,12 @@ def run(arguments: argparse.Namespace) -> int:
     pilot = load_pilot(path, arguments.type, config)
     try_pilot(pilot, path)
     with show_progress("driving") as report:
-        evaluation = evaluate(pilot, tracks, find_laps(arguments), conditions, arguments.seed or 0, report)
+        laps, seed = find_laps(arguments), arguments.seed or 0
+        evaluation = evaluate(pilot, tracks, laps, conditions, seed, report, keeps_interrupted=True)
     show_evaluation(evaluation)
     written = report_evaluation(evaluation, path, out)
     console.print(f"report: {written}", soft_wrap=True)
-    return 0 if evaluation.is_passed else 1
+    return 130 if evaluation.was_interrupted else 0 if evaluation.is_passed else 1
 
 
 def name_report(model: str) -> str:
