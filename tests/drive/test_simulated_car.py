@@ -177,3 +177,27 @@ def test_a_first_run_is_announced_and_a_long_wait_too(make_car, monkeypatch, cap
     go_on.set()
     assert len(caplog.messages) >= len(said)
     assert all(message.startswith(begin) for message, begin in zip(caplog.messages, said, strict=False))
+
+
+def test_of_many_places_asked_for_at_once_one_is_made_at_a_time_and_the_latest_counts(make_car, monkeypatch):
+    """A dozen messages to the page would otherwise make a dozen places side by side, a hundred megabytes each."""
+    car = make_car()
+    run_ready(car, 0.0, 0.0)
+    may_go_on, made, threads = threading.Event(), [], []
+
+    def prepare(scene):
+        made.append(scene)
+        threads.append(sum(thread.name == "making a place" for thread in threading.enumerate()))
+        assert may_go_on.wait(PATIENCE)
+        return scene
+
+    monkeypatch.setattr(car.car, "prepare_place", prepare)
+    monkeypatch.setattr(car.car, "move", lambda *_: None)
+    for name in ("warehouse", *("thunderhill", "mini_monaco") * 20, "waveshare"):
+        car.go_to(name)
+    wait_until(lambda: made == ["warehouse"])
+    may_go_on.set()
+    wait_until(lambda: run_ready(car, 0.0, 0.0) and car.place == "waveshare")
+    assert (made, set(threads)) == (["warehouse", "waveshare"], {1})
+    car.go_to("warren")
+    wait_until(lambda: run_ready(car, 0.0, 0.0) and car.place == "warren")

@@ -99,6 +99,10 @@ class BuiltInSimulatedCar:
         self.place = settings.scene
         self.places: tuple[str, ...] = ()
         self._next_place: tuple[str, Place] | None = None
+        self._wanted_place = ""
+        """Asked for and not begun; one place is made at a time, and the latest wish counts."""
+        self._makes_places = False
+        self._wish_lock = threading.Lock()
         self._place_trouble = ""
         threading.Thread(target=self._compile, name="compiling", daemon=True).start()
 
@@ -175,15 +179,35 @@ class BuiltInSimulatedCar:
         self._loop_count += 1
 
     def go_to(self, place: str) -> None:
-        """Drive elsewhere as soon as that place is made, which takes a second or two; may be called from any thread."""
-        threading.Thread(target=self._prepare, args=(place,), name="making a place", daemon=True).start()
+        """Drive elsewhere as soon as that place is made, which takes a second or two; may be called from any thread.
 
-    def _prepare(self, place: str) -> None:
+        One place is made at a time. Whoever asks again meanwhile goes there instead.
+        """
+        with self._wish_lock:
+            self._wanted_place = place
+            if self._makes_places:
+                return
+            self._makes_places = True
+        threading.Thread(target=self._make_places, name="making a place", daemon=True).start()
+
+    def _make_places(self) -> None:
         self.is_ready.wait()
-        try:
-            self._next_place = place, self.car.prepare_place(place)
-        except DonkeySimError as error:
-            self._place_trouble = str(error)
+        while place := self._take_wish():
+            try:
+                made = self.car.prepare_place(place)
+            except DonkeySimError as error:
+                self._place_trouble = str(error)
+                continue
+            with self._wish_lock:
+                if not self._wanted_place:
+                    self._next_place = place, made
+
+    def _take_wish(self) -> str:
+        """Return the place to make next; "" for none, and then the thread that makes places ends."""
+        with self._wish_lock:
+            wish, self._wanted_place = self._wanted_place, ""
+            self._makes_places = bool(wish)
+            return wish
 
     def _move(self, place: str, prepared: Place) -> None:
         """Put the car onto another place's start; late pictures are of the old one for a while."""
