@@ -119,8 +119,6 @@ def read_raw_path(path: Path, element: str) -> RawPath:
     """
     suffix = path.suffix.lower()
     if suffix in MODEL_SUFFIXES:
-        from donkeysim.world.tracks.paths.path_file import read_model_path
-
         return read_model_path(path, element)
     if element and suffix == ".csv":
         raise SceneError(f"{path} is one list of points; it has no element {element!r}.")
