@@ -39,7 +39,3 @@ class Numbers:
         if rows:
             self.buffers[parity][rows] = self.tell(step, rows)
         return self.buffers[parity]
-
-    def give_away(self, parity: int) -> None:
-        """Take another array for buffer 0 or 1: the old one is somebody else's now."""
-        self.buffers[parity] = np.zeros_like(self.buffers[parity])

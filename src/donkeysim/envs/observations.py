@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -21,7 +20,7 @@ from donkeysim.envs.kernels.numbers import LIMIT, PLAIN_COUNT, Columns, write_ca
 from donkeysim.envs.rivals import Rivals
 from donkeysim.envs.step import Step
 from donkeysim.render.camera import FAR
-from donkeysim.render.camera_group import CameraGroup, Frame
+from donkeysim.render.camera_group import Frame
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import CLASS_CAR
@@ -38,9 +37,6 @@ DEPTH_LIMIT = FAR
 
 LOOK_AHEAD = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 """Where "vector" tells the path ahead [m along it]."""
-
-GIVEN_AWAY_LIMIT = 4
-"""So many sets of pictures that callers hold are remembered, to be used again when they let go of them."""
 
 Box: TypeAlias = "gymnasium.spaces.Box[Any]"
 
@@ -64,22 +60,10 @@ class _Camera:
         self._key: LongArray = np.zeros(len(cars), np.int64)
         first = simulator.renderer.make_group(cars, [camera] * len(cars), [is_second] * len(cars), one_channel)
         self._groups = [first, first.add_pictures()]
-        self._given_away: list[CameraGroup] = []
-        self._own_holders = _count_holders(first)
 
     def get_frame(self, parity: int) -> Frame:
         """Return frame 0 or 1."""
         return self._groups[parity].frame
-
-    def give_away(self, parity: int) -> None:
-        """Take other arrays for frame 0 or 1, if anybody holds these.
-
-        Those that nobody holds any more are used again: touching fresh memory takes longer than copying does.
-        """
-        known = [self._groups[parity], *self._given_away]
-        unheld = next((group for group in known if _count_holders(group) == self._own_holders), None)
-        self._given_away = [group for group in known if group is not unheld][:GIVEN_AWAY_LIMIT]
-        self._groups[parity] = unheld or known[0].add_pictures()
 
     def draw(self, parity: int, cars: Sequence[int] | None = None) -> None:
         """Draw what is seen now into frame 0 or 1; `cars`: only these."""
@@ -102,14 +86,8 @@ class _Camera:
         self._key = key
 
 
-def _count_holders(group: CameraGroup) -> tuple[int, int]:
-    """Return how many references there are to what observations show of a group, the group's and this call's too."""
-    frame = group.frame
-    return sys.getrefcount(frame.colour), 0 if frame.segment is None else sys.getrefcount(frame.segment)
-
-
 class _Picture:
-    """Colour, grey, distances or classes of a camera that has been drawn; what is given away is the camera's."""
+    """Colour, grey, distances or classes of a camera that has been drawn."""
 
     def __init__(self, name: str, camera: _Camera) -> None:
         count, height, width, _ = camera.get_frame(0).colour.shape
@@ -131,10 +109,6 @@ class _Picture:
             rows: Any = slice(None) if cars is None else list(cars)
             self._distances[parity][rows] = np.minimum(depth[rows, ..., None], np.float32(DEPTH_LIMIT))
         return self._show(parity)
-
-    def give_away(self, parity: int) -> None:
-        if self._distances:
-            self._distances[parity] = np.zeros_like(self._distances[parity])
 
     def _show(self, parity: int) -> NDArray[Any]:
         if self._distances:
@@ -244,18 +218,6 @@ class Observer:
         if name == "lidar":
             return _Lidar(fleet.simulator, lidar)
         return _Picture(name, self._cameras[find_camera(name, self._cameras)])
-
-    @property
-    def gives_away(self) -> bool:
-        """Whether `give_away` does what it says; stacks need the last observation, so they must be copied."""
-        return self._stack == 1
-
-    def give_away(self) -> None:
-        """Leave what the next `observe` would write over to those who hold it."""
-        for camera in self._cameras.values():
-            camera.give_away(1 - self._parity)
-        for channel in self._channels.values():
-            channel.give_away(1 - self._parity)
 
     def observe(self, step: Step, begun: Sequence[int] = ()) -> Observation:
         """Return what every car sees now; the arrays are valid until the next but one call.

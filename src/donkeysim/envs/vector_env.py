@@ -128,7 +128,6 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._task, self._observer, self._actions, self._describe = task, observer, actions, describe
         self.copies = copy
-        self._gives_away = copy and observer.gives_away and self.autoreset_mode is not AutoresetMode.DISABLED
         self._at_random = starts_at_random
         self._is_over: BoolArray = np.zeros(self.num_envs, bool)
         self._is_seeded: BoolArray = np.zeros(self.num_envs, bool)
@@ -158,8 +157,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         self._is_over[worlds] = False
         begun: BoolArray = np.zeros(self.num_envs, bool)
         begun[worlds] = True
-        is_new = is_all or self._gives_away  # what was given away may have been changed since
-        seen = self._observe(step, worlds) if is_new else self._observer.renew(step, worlds)
+        seen = self._observer.observe(step, worlds) if is_all else self._observer.renew(step, worlds)
         return self._hand_out(seen), self._make_info(step, begun)
 
     def step(self, actions: Any) -> tuple[Observation, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
@@ -184,7 +182,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         if self.autoreset_mode is AutoresetMode.NEXT_STEP:
             return self._begin_those_over(step, reward, terminated, truncated)
         self._is_over = terminated | truncated
-        seen = self._observe(step)
+        seen = self._observer.observe(step)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and self._is_over.any():
             seen, info = self._begin_at_once(seen, step)
         else:
@@ -206,7 +204,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
             for array in (reward, terminated, truncated):
                 array[begun] = 0
         self._is_over = terminated | truncated
-        return self._hand_out(self._observe(step, begun)), reward, terminated, truncated, self._make_info(step)
+        return self._hand_out(self._observer.observe(step, begun)), reward, terminated, truncated, self._make_info(step)
 
     def _begin_at_once(self, seen: Observation, step: Step) -> tuple[Observation, dict[str, Any]]:
         over = np.flatnonzero(self._is_over).tolist()
@@ -254,13 +252,8 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
             info["_randomization"] = mask
         return info
 
-    def _observe(self, step: Step, begun: Sequence[int] = ()) -> Observation:
-        if self._gives_away:
-            self._observer.give_away()
-        return self._observer.observe(step, begun)
-
     def _hand_out(self, seen: Observation) -> Observation:
-        return copy_observation(seen) if self.copies and not self._gives_away else seen
+        return copy_observation(seen) if self.copies else seen
 
 
 def spread_seeds(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
