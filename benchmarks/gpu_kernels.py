@@ -26,12 +26,9 @@ from donkeysim.core.index_loops import make_grid_loop
 from donkeysim.core.workers import Workers
 from donkeysim.envs.batch_env import BatchEnv
 from donkeysim.physics.engine import PhysicsEngine
-from donkeysim.render.gather import GatherRenderer, PictureForm
-from donkeysim.sim.batch import Batch
-from donkeysim.sim.simulator import Simulator
 from donkeysim.world.layout import Layout
 from donkeysim.world.randomization import DelayRanges, read_randomization
-from donkeysim.world.specs import CameraSpec, ChallengeSpec, SceneSpec, WorldSpec, load_car
+from donkeysim.world.specs import CameraSpec, ChallengeSpec, SceneSpec, load_car
 from donkeysim.world.tracks.catalogue import share_scene
 
 OLDEST = (7, 5)
@@ -99,17 +96,7 @@ def drive_batch(device: Cpu) -> None:
         batch.step(np.zeros((1, 2)))
 
 
-def draw_shares(device: Cpu) -> None:
-    """Run what draws pictures of numbers from 0 to 1, and of one channel."""
-    batch = Batch(Simulator(WorldSpec(), device=device))
-    simulator = batch.simulator
-    renderer = GatherRenderer(simulator.renderer.tables, device, (1, batch.layout.props_per_world))
-    for channels in (1, 3):
-        form = PictureForm(channels=channels, dtype="float32", channels_first=True)
-        renderer.render(renderer.make_group([0], [CameraSpec(width=32, height=24)], form), simulator.state)
-
-
-RUNS: tuple[Callable[[Cpu], None], ...] = (step_worlds, drive_batch, draw_shares)
+RUNS: tuple[Callable[[Cpu], None], ...] = (step_worlds, drive_batch)
 """What together runs every index kernel of the package."""
 
 

@@ -8,7 +8,7 @@ from tests.render.twins import Difference, compare, count_holes, draw, gather, o
 
 from donkeysim.core.device import open_device
 from donkeysim.core.errors import ShapeError, SpecError
-from donkeysim.render.gather import GatherRenderer, PictureForm
+from donkeysim.render.gather import GatherRenderer
 from donkeysim.world.camera_file import load_camera
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec
@@ -88,18 +88,12 @@ def test_a_band_of_rows_is_cut_from_the_whole_picture(simulator):
     assert np.array_equal(gather(simulator, [band] * 4).colour, gather(simulator, [whole] * 4).colour[:, 20 : 48 - 5])
 
 
-def test_pictures_leave_in_every_form(simulator):
+def test_grey_pictures_are_the_luma_of_those_in_colour(simulator):
     cameras = [CameraSpec(width=51, height=37)] * 4
     plain = gather(simulator, cameras).colour
-    planar = gather(simulator, cameras, PictureForm(channels_first=True)).colour
-    assert np.array_equal(planar, plain.transpose(0, 3, 1, 2))
-    shares = gather(simulator, cameras, PictureForm(dtype="float32", channels_first=True)).colour
-    assert shares.dtype == np.float32
-    assert np.array_equal(shares, (planar / np.float32(255.0)).astype(np.float32))
     luma = (plain.astype(np.int64) @ (2126, 7152, 722)) // 10000
-    grey = gather(simulator, cameras, PictureForm(channels=1)).colour
+    grey = gather(simulator, cameras, 1).colour
     assert np.array_equal(grey[..., 0], luma)
-    assert np.array_equal(gather(simulator, cameras, PictureForm(1, "float32")).colour * 255.0, grey)
     grey_cameras = [CameraSpec(width=51, height=37, grey=True)] * 4
     assert np.array_equal(gather(simulator, grey_cameras).colour, np.repeat(grey, 3, axis=-1))
 
@@ -160,8 +154,6 @@ def test_working_memory_is_as_large_as_said_and_small(simulator):
     [
         (lambda renderer: renderer.make_group([0], [CameraSpec(quality="smooth")]), "'smooth'.*default or fast"),
         (lambda renderer: renderer.make_group([0], [CameraSpec(supersample=2)]), "takes 2 samples.*it takes 1"),
-        (lambda _: PictureForm(channels=2), "channels are 2; they are 3"),
-        (lambda _: PictureForm(dtype="float64"), "'float64'.*'uint8' or 'float32'"),
     ],
 )
 def test_what_is_not_drawn_on_a_device_is_refused_with_a_sentence(simulator, make, text):

@@ -36,10 +36,10 @@ def draw_effects(grey=False, blur=True):
     return cameras.meant, variation.number, picture, after[..., :1] if grey else after
 
 
-def apply(device, meant, number, picture, target, ranges=RANGES, **options):
+def apply(device, meant, number, picture, target, ranges=RANGES):
     stage = PictureEffects(device, ranges, picture.shape)
     flat, car = picture.reshape(COUNT, -1), np.arange(COUNT, dtype=np.int32)
-    stage.apply(meant, car, number, flat, target.reshape(COUNT, -1), **options)
+    stage.apply(meant, car, number, flat, target.reshape(COUNT, -1))
     return target
 
 
@@ -60,11 +60,3 @@ def test_without_blur_no_working_memory_is_taken_and_the_bytes_are_the_same(devi
     ranges = PictureRanges(noise=(0.0, 20.0))
     assert PictureEffects(device, ranges, picture.shape)._soft is None
     assert np.array_equal(apply(device, meant, number, picture, np.empty_like(picture), ranges), after)
-
-
-def test_numbers_from_0_to_1_and_channels_first_are_the_same_pictures(device):
-    meant, number, picture, _ = draw_effects()
-    plain = apply(device, meant, number, picture, np.empty_like(picture))
-    target = np.empty((COUNT, 3, ROWS, COLUMNS), np.float32)
-    apply(device, meant, number, picture, target, channels_first=True)
-    assert np.array_equal(np.rint(target * 255.0).astype(np.uint8), plain.transpose(0, 3, 1, 2))

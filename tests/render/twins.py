@@ -43,13 +43,13 @@ def open_gather(simulator, threads=1, **options):
     return GatherRenderer(renderer.tables, open_device("cpu", threads), counts, **options)
 
 
-def gather(simulator, cameras, form=None, cars=None, threads=1, **options):
+def gather(simulator, cameras, channels=3, cars=None, threads=1, **options):
     """Return the group of a simulator's cars as the gather stages draw them."""
     renderer = open_gather(simulator, threads, **options)
     chosen = list(range(len(cameras))) if cars is None else cars
     varied = simulator.renderer.variation
     class_count = 0 if varied is None else varied.rows.look.shape[1]
-    group = renderer.make_group(chosen, cameras, form, class_count)
+    group = renderer.make_group(chosen, cameras, channels, class_count)
     if varied is not None:
         drawn = simulator.renderer.make_group(chosen, cameras)
         simulator.renderer.render_group(drawn, simulator.state)

@@ -39,9 +39,7 @@ class PictureEffects:
         self._chunk = max(1, min(count, SOFT_BYTES // (4 * values))) if ranges.blur else count
         self._soft = device.empty((self._chunk, values), np.float32) if ranges.blur else None
 
-    def apply(
-        self, meant: MeantCameras, car: Any, number: Any, picture: Any, target: Any, channels_first: bool = False
-    ) -> None:
+    def apply(self, meant: MeantCameras, car: Any, number: Any, picture: Any, target: Any) -> None:
         """Write pictures as their cameras make them.
 
         Args:
@@ -49,12 +47,9 @@ class PictureEffects:
             car: Of each camera, shape [camera_count].
             number: Of each car, see `kernels.vary.number_picture`, shape [car_count].
             picture: Bytes, shape [camera_count, rows * columns * channels], channels last.
-            target: Written: bytes, or numbers from 0 to 1; of the same shape, and another array.
-            channels_first: Whether each picture in `target` is channel by channel.
+            target: Written, of the same shape, and another array.
         """
-        run, (rows, columns, channels) = self._device.run, self._sizes
-        steps = (columns, 1, rows * columns) if channels_first else (columns * channels, channels, 1)
-        unit = np.float32(1.0 if target.dtype == np.uint8 else 1.0 / 255.0)
+        run, (rows, columns, _) = self._device.run, self._sizes
         run(number_camera, self._count, car, number, meant.number, self._number, block=PIXEL_BLOCK)
         if self._soft is not None:
             run(weigh_camera, self._count, meant.effect, self._weight, self._taps, block=PIXEL_BLOCK)
@@ -66,4 +61,4 @@ class PictureEffects:
                 base, source = first, self._soft
                 run(blur_pixel, pixels, first, self._sizes, *blur, picture, self._soft, block=PIXEL_BLOCK)
             cameras = base, first, self._sizes, meant.effect, self._number
-            run(expose_pixel, pixels, *cameras, *blur, source, unit, steps, target, block=PIXEL_BLOCK)
+            run(expose_pixel, pixels, *cameras, *blur, source, target, block=PIXEL_BLOCK)

@@ -54,30 +54,6 @@ MOST_WIDTH = 4096
 """No row is longer [pixel]: an index takes whole rows."""
 
 
-@dataclass(frozen=True)
-class PictureForm:
-    """How colour pictures leave.
-
-    Attributes:
-        channels: 3, or 1 for grey ones.
-        dtype: "uint8", or "float32" for numbers from 0 to 1.
-        channels_first: Whether the shape is [camera, channel, row, column] instead of [camera, row, column, channel].
-
-    Raises:
-        SpecError: Not one of these.
-    """
-
-    channels: int = 3
-    dtype: str = "uint8"
-    channels_first: bool = False
-
-    def __post_init__(self) -> None:
-        if self.channels not in (1, 3):
-            raise SpecError(f"a picture's channels are {self.channels!r}; they are 3, or 1 for grey ones.")
-        if self.dtype not in ("uint8", "float32"):
-            raise SpecError(f"a picture's dtype is {self.dtype!r}; it takes 'uint8' or 'float32'.")
-
-
 class GatherCounts(NamedTuple):
     """How a batch is laid out."""
 
@@ -90,7 +66,7 @@ class GatherGroup:
     """Cameras of one size on a device, and their pictures. Made by `GatherRenderer.make_group`.
 
     Attributes:
-        colour: sRGB or grey, shape and numbers by its `PictureForm`.
+        colour: sRGB or grey, uint8, shape [camera_count, row_count, width, channels].
         depth: Distance along the optical axis [m], infinite for the sky, shape [camera_count, row_count, width]; None
             unless the cameras have `depth`.
         segment: CLASS_* of what is seen, same shape; None unless the cameras have `segment`.
@@ -144,7 +120,7 @@ class GatherRenderer:
         self,
         cars: Sequence[int],
         cameras: Sequence[CameraSpec],
-        form: PictureForm | None = None,
+        channels: int = 3,
         class_count: int = 0,
     ) -> GatherGroup:
         """Return a group of one camera per entry of `cars`.
@@ -152,7 +128,7 @@ class GatherRenderer:
         Args:
             cars: Whose cameras they are.
             cameras: One per car, all of one kind (`find_kind`).
-            form: How their pictures leave; None: as bytes, in colour.
+            channels: Of their pictures: 3, or 1 for grey ones.
             class_count: Rows of `CameraTables.look` per camera, where colours are to differ; see `variation`.
 
         Raises:
@@ -166,20 +142,19 @@ class GatherRenderer:
                 "camera per car, all with the same width, height, crops, quality, supersample, depth and segment."
             )
         check_camera(cameras[0])
-        form, first, device = form or PictureForm(), cameras[0], self._device
+        first, device = cameras[0], self._device
         owners = np.array(cars, np.int32)
         worlds = owners // self._counts.cars_per_world
         place = mount_cameras(cameras), FAR
         light = self._host.light[self._host.world_scene[worlds]]
         rows = make_camera_tables(owners, worlds, place, cameras, light, class_count)
         shape = (len(cars), first.row_count, first.width)
-        ordered = (shape[0], form.channels, *shape[1:]) if form.channels_first else (*shape, form.channels)
-        flat = device.empty((len(cars), form.channels * shape[1] * shape[2]), np.dtype(form.dtype))
+        flat = device.empty((len(cars), channels * shape[1] * shape[2]), np.uint8)
         is_cpu = device.name == "cpu"
-        sizes = make_sizes(first, form, self._counts, MOST_WIDTH if is_cpu else QUAD)
+        sizes = make_sizes(first, channels, self._counts, MOST_WIDTH if is_cpu else QUAD)
         at_once = min(len(cars), self._at_once or (CPU_CAMERAS if is_cpu else len(cars)))
         return GatherGroup(
-            colour=flat.reshape(ordered),
+            colour=flat.reshape((*shape, channels)),
             depth=device.empty(shape, np.float32) if first.depth else None,
             segment=device.empty(shape, np.uint8) if first.segment else None,
             rows=device.upload(rows),
@@ -226,8 +201,7 @@ class GatherRenderer:
         if not is_fast:
             stages.append((finish.soften_pixels, drawn, (sizes, scratch)))
         source = scratch.colour if is_fast else scratch.soft
-        leave = finish.finish_bytes if group.flat.dtype == np.uint8 else finish.finish_shares
-        stages.append((leave, leaving, (first, sizes, rows, scratch, source, group.flat)))
+        stages.append((finish.finish_bytes, leaving, (first, sizes, rows, scratch, source, group.flat)))
         if group.depth is not None:
             stages.append((finish.write_distances, leaving, (first, sizes, rows, scratch, group.depth)))
         if group.segment is not None:
@@ -238,7 +212,7 @@ class GatherRenderer:
 
     def measure_memory(self, camera: CameraSpec) -> int:
         """Return how much working memory each camera that is drawn at once takes [byte], its pictures not counted."""
-        sizes = make_sizes(camera, PictureForm(), self._counts, QUAD)
+        sizes = make_sizes(camera, 3, self._counts, QUAD)
         shapes = list_shapes(sizes, *self._find_limits(sizes))
         return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes)
 
@@ -275,7 +249,7 @@ def check_camera(camera: CameraSpec) -> None:
         )
 
 
-def make_sizes(camera: CameraSpec, form: PictureForm, counts: GatherCounts, run: int) -> GatherSizes:
+def make_sizes(camera: CameraSpec, channels: int, counts: GatherCounts, run: int) -> GatherSizes:
     """Return what the stages are told of pictures of one size; `run`: pixels of a row that an index colours."""
     warp = open_warp(camera)
     width, height = warp.size
@@ -297,8 +271,7 @@ def make_sizes(camera: CameraSpec, form: PictureForm, counts: GatherCounts, run:
         cars_per_world=counts.cars_per_world,
         props_per_world=counts.props_per_world,
         quality=QUALITIES[camera.quality],
-        channels=form.channels,
-        is_planar=int(form.channels_first),
+        channels=channels,
     )
 
 

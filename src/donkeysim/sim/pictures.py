@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from donkeysim.render.effects import PictureEffects
-from donkeysim.render.gather import GatherRenderer, PictureForm
+from donkeysim.render.gather import GatherRenderer
 from donkeysim.render.kernels.vary import number_picture, vary_camera
 from donkeysim.render.tables import MeantCameras
 from donkeysim.render.variation import CAMERA_BLOCK, vary_cameras
@@ -96,7 +96,7 @@ class GatherCamera:
         self._simulator, self._renderer = simulator, renderer
         cars, device, randomizer = simulator.car_count, simulator.device, simulator.place.randomizer
         count = 0 if randomizer is None else randomizer.looks[-1].look.shape[1]
-        self.group = renderer.make_group(range(cars), [camera] * cars, PictureForm(channels), count)
+        self.group = renderer.make_group(range(cars), [camera] * cars, channels, count)
         self.colour, self.depth, self.segment = self.group.colour, self.group.depth, self.group.segment
         self.mount = self.group.rows.mount
         self.meant: MeantCameras | None = None

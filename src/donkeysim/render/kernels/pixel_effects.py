@@ -99,9 +99,7 @@ def expose_pixel(
     weight: Float32Array,
     taps: LongArray,
     source: ByteArray | Float32Array,
-    unit: np.float32,
-    steps: tuple[int, int, int],
-    target: ByteArray | Float32Array,
+    target: ByteArray,
 ) -> None:
     """Write a pixel blurred along its column, times its camera's gain, with noise.
 
@@ -115,8 +113,6 @@ def expose_pixel(
         weight: As `weigh_camera` writes it.
         taps: Likewise.
         source: Pictures, or what `blur_pixel` has written, shape [row_count, values].
-        unit: What 1 of 255 becomes.
-        steps: Values from one row, one column and one channel to the next in `target`.
         target: Written, shape [camera_count, values].
     """
     rows, columns, channels = sizes
@@ -133,8 +129,7 @@ def expose_pixel(
             # Where the numbers lie is as in a picture of three channels; a grey one has one draw for all three.
             spot = row * columns * 3 + (column if is_grey else column * 3 + channel)
             value += noise * draw_noise(number[camera], np.uint32(spot))
-        to = row * steps[0] + column * steps[1] + channel * steps[2]
-        target[camera, to] = np.float32(np.int32(make_byte(value))) * unit
+        target[camera, at] = make_byte(value)
 
 
 @index_kernel(loose=True)

@@ -119,12 +119,6 @@ def finish_pixel(x, row, way, sizes, source):
     return weigh_grey(word) if is_grey else word
 
 
-@inner_kernel(copied=True)
-def find_steps(sizes):
-    """Return how far apart pixels and channels of a picture are."""
-    return (1, (sizes.bottom - sizes.top) * sizes.columns) if sizes.is_planar else (sizes.channels, 1)
-
-
 @index_kernel(loose=True)
 def finish_bytes(
     index: int,
@@ -148,34 +142,12 @@ def finish_bytes(
     """
     camera, row, column, pixels = find_output(index, sizes, scratch)
     way, words, out = read_finish(camera, first, sizes, cameras), source[camera], target[first + camera]
-    step, aside = find_steps(sizes)
-    start, low = ((row - sizes.top) * sizes.columns + column) * step, np.uint32(0xFF)
+    step, low = sizes.channels, np.uint32(0xFF)
+    start = ((row - sizes.top) * sizes.columns + column) * step
     for k in range(pixels):
         word = finish_pixel(column + k, row, way, sizes, words)
-        for channel in range(sizes.channels):
-            out[start + k * step + channel * aside] = np.uint8(np.uint32(word >> np.uint32(8 * channel)) & low)
-
-
-@index_kernel(loose=True)
-def finish_shares(
-    index: int,
-    first: int,
-    sizes: GatherSizes,
-    cameras: CameraTables,
-    scratch: GatherScratch,
-    source: WordArray,
-    target: Float32Array,
-) -> None:
-    """Write some pixels of a row as numbers from 0 to 1; the arguments are those of `finish_bytes`."""
-    camera, row, column, pixels = find_output(index, sizes, scratch)
-    way, words, out = read_finish(camera, first, sizes, cameras), source[camera], target[first + camera]
-    step, aside = find_steps(sizes)
-    start, low, full = ((row - sizes.top) * sizes.columns + column) * step, np.uint32(0xFF), np.float32(255.0)
-    for k in range(pixels):
-        word = finish_pixel(column + k, row, way, sizes, words)
-        for channel in range(sizes.channels):
-            value = np.int32(np.uint32(word >> np.uint32(8 * channel)) & low)
-            out[start + k * step + channel * aside] = np.float32(value) / full
+        for channel in range(step):
+            out[start + k * step + channel] = np.uint8(np.uint32(word >> np.uint32(8 * channel)) & low)
 
 
 @inner_kernel(copied=True)

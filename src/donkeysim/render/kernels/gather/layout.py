@@ -144,8 +144,6 @@ class GatherSizes(NamedTuple):
     quality: int
     """`SHARP` or 0."""
     channels: int
-    is_planar: int
-    """Whether a picture's channels lie one behind the other."""
 
 
 class GatherScratch(NamedTuple):
