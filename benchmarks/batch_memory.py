@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from donkeysim.core.device import Cpu
+from donkeysim.core.memory import MemoryUse
 from donkeysim.core.workers import Workers
 from donkeysim.envs.batch_env import BatchEnv
-from donkeysim.sim.memory import MemoryUse
 from donkeysim.world.specs import CameraSpec
 
 WORLDS = 16_384

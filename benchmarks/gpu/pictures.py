@@ -8,9 +8,9 @@ from benchmarks.gpu.driving import Traffic
 from benchmarks.gpu.plan import Plan
 from benchmarks.gpu.timing import free_memory, measure_frames
 from benchmarks.measure import Figure
+from donkeysim.core.memory import count_bytes
 from donkeysim.render.gather import GatherRenderer
 from donkeysim.render.looks import Looks
-from donkeysim.sim.memory import count_bytes
 from donkeysim.world.specs import CameraSpec
 
 SCENES = "generated_track", "canyon_road"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from donkeysim.core.device import Device, Graph, is_here, open_device
 from donkeysim.core.errors import SpecError
+from donkeysim.core.memory import MemoryUse, count_bytes
 from donkeysim.envs.autoreset import AutoresetMode
 from donkeysim.envs.batch_observer import BatchObserver
 from donkeysim.envs.batch_settings import make_rules
@@ -29,7 +30,6 @@ from donkeysim.envs.vector_env import ActionRange, choose_threads, read_mask, re
 from donkeysim.envs.waiting import announce_kernels
 from donkeysim.sim.batch import Batch
 from donkeysim.sim.compile_processes import mark_compiled
-from donkeysim.sim.memory import MemoryUse, count_bytes
 from donkeysim.sim.simulator import STEPS_PER_FRAME, Simulator
 from donkeysim.world.specs import SceneSpec
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.device import is_here
+from donkeysim.core.memory import MemoryUse, count_bytes
 from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.render.gather import GatherRenderer, check_camera
 from donkeysim.sim import commands
 from donkeysim.sim.kernels.reset import StateRows, forget_hit, reset_world
-from donkeysim.sim.memory import MemoryUse, count_bytes
 from donkeysim.sim.pictures import BatchCamera, GatherCamera, SpanCamera
 from donkeysim.sim.randomizer import Randomizer
 from donkeysim.sim.simulator import Simulator

@@ -10,12 +10,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from donkeysim.core.memory import count_bytes
 from donkeysim.render.effects import PictureEffects
 from donkeysim.render.gather import GatherRenderer
 from donkeysim.render.kernels.vary import number_picture, vary_camera
 from donkeysim.render.tables import MeantCameras
 from donkeysim.render.variation import CAMERA_BLOCK, vary_cameras
-from donkeysim.sim.memory import count_bytes
 from donkeysim.sim.randomizer import CAR_BLOCK
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import CameraSpec
