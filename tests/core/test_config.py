@@ -1,5 +1,6 @@
 """Reading TOML into dataclasses: mistakes name the line and the nearest valid name."""
 
+import time
 from dataclasses import dataclass, field
 
 import pytest
@@ -57,6 +58,25 @@ def test_mistakes_are_explained(tmp_path, text, expected):
         read(write(tmp_path, text))
     assert expected in str(caught.value)
     assert "car.toml" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a = " + "9" * 5000, "is not a valid TOML file: "),
+        ("a = '" + "x" * 1_000_000 + "'", "is longer than 1,000,000 bytes"),
+        (".".join("a" * 100_000) + " = 1", "has a key with more than 32 dots"),
+        ("a = " + "[" * 100_000, "too deep inside one another"),
+    ],
+)
+def test_files_that_would_take_minutes_or_gigabytes_are_refused_at_once(tmp_path, text, expected):
+    path = tmp_path / "odd.toml"
+    path.write_text(text)
+    begin = time.process_time()
+    with pytest.raises(SpecError, match=expected) as raised:
+        read_toml(path)
+    assert time.process_time() - begin < 2.0
+    assert len(str(raised.value)) < 300
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import runpy
 
 import pytest
@@ -91,3 +92,35 @@ def test_a_train_filter_that_fails_is_named_with_file_and_line(folder):
     keep = runpy.run_path(str(path))["TRAIN_FILTER"]
     with pytest.raises(DonkeySimError, match=r"mine\.py, line 2: KeyError: 'nope'; TRAIN_FILTER fails so at record 0"):
         read_records([folder / "data"], get_kind("linear"), keep)
+
+
+def put_picture(folder, make):
+    """Put something else in the place of a picture."""
+    picture = folder / "data/images/3_cam_image_array_.jpg"
+    picture.unlink()
+    make(picture)
+    return picture
+
+
+@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="Windows has no such links and pipes")
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_a_picture_that_is_no_file_of_the_tub_is_never_read(folder, kind, caplog):
+    (folder / "secret.txt").write_text("TOP SECRET")
+    ways = {"link": lambda path: path.symlink_to(folder / "secret.txt"), "pipe": os.mkfifo}
+    put_picture(folder, ways[kind])
+    record = list(TubReader("data"))[3]
+    with pytest.raises(TubError, match="cannot be read"):
+        record.read_image()
+    assert run(["convert", "data", "copy", "--to", "tub"]) == 0
+    assert not [path for path in (folder / "copy").rglob("*") if path.is_file() and b"SECRET" in path.read_bytes()]
+    assert "lacks pictures of 1 record" in caplog.text
+
+
+def test_a_picture_that_claims_more_pixels_than_a_camera_has_is_broken(folder):
+    def write_huge(path):
+        Image.new("L", (9000, 9000)).save(path, "PNG")
+
+    put_picture(folder, write_huge)
+    record = list(TubReader("data"))[3]
+    with pytest.raises(TubError, match="9000x9000 pixels are more than a picture of a drive has"):
+        record.load_image()

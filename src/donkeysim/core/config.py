@@ -19,18 +19,34 @@ T = TypeVar("T")
 
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
+MOST_TOML_BYTES = 1_000_000
+"""Longest TOML file; of a longer one `tomllib` takes gigabytes."""
+
+MOST_KEY_PARTS = 32
+"""Most dots in a key; `tomllib` takes their square in time."""
+
+_LONG_KEY = re.compile(rb"(?<![\w-])(?:[\w-]++[ \t]*\.[ \t]*){%d}" % (MOST_KEY_PARTS + 1))
+
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the tables of a TOML file.
 
     Raises:
-        SpecError: The file cannot be read or is not TOML; the text names the file and the line.
+        SpecError: The file cannot be read, is longer than anybody writes, or is not TOML; the text names the file and
+            the line.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            content = file.read(MOST_TOML_BYTES + 1)
     except OSError as error:
         raise SpecError(f"cannot read {path}: {error.strerror or error}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    if len(content) > MOST_TOML_BYTES:
+        raise SpecError(f"{path} is longer than {MOST_TOML_BYTES:,} bytes, the most that is read of a TOML file.")
+    if _LONG_KEY.search(content):
+        raise SpecError(f"{path} has a key with more than {MOST_KEY_PARTS} dots; a few levels are enough.")
+    try:
+        return tomllib.loads(content.decode("utf-8").replace("\r\n", "\n"))
+    except ValueError as error:  # also of whole numbers with more digits than Python reads
         raise SpecError(f"{path} is not a valid TOML file: {error}.") from error
     except RecursionError as error:
         raise SpecError(f"{path} has lists or tables too deep inside one another; a few levels are enough.") from error

@@ -26,6 +26,7 @@ from starlette.routing import Route
 
 from donkeysim.core.errors import TubError, describe_unknown
 from donkeysim.tub.edit import change_deleted
+from donkeysim.tub.files import read_picture_file
 from donkeysim.tub.overview import SessionSpan, group_positions, read_overview
 from donkeysim.tub.reader import TubReader
 from donkeysim.web.body import read_body
@@ -178,7 +179,7 @@ def _pack_pictures(paths: Iterable[Path | None]) -> bytes:
     parts: list[bytes] = []
     for path in paths:
         try:
-            content = path.read_bytes() if path else b""
+            content = read_picture_file(path) if path else b""
         except OSError:
             content = b""
         parts += [np.uint32(len(content)).astype("<u4").tobytes(), content]

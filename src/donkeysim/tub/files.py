@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,28 @@ _BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate newlines without
 
 NEW_SUFFIX = ".new"
 """Ending of a file that is about to replace another."""
+
+
+_CAREFUL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+LONGEST_PICTURE_FILE = 1 << 26
+"""Longest file that is read as a picture [byte]."""
+
+
+def read_picture_file(path: Path) -> bytes:
+    """Return a picture's file; a tub of somebody else cannot have another of my files read, or a device without an end.
+
+    Raises:
+        OSError: It cannot be read, is no file of the tub itself (a link, a pipe, a device), or is too long.
+    """
+    descriptor = os.open(path, os.O_RDONLY | _BINARY | _CAREFUL)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no file")
+        content = file.read(LONGEST_PICTURE_FILE + 1)
+    if len(content) > LONGEST_PICTURE_FILE:
+        raise OSError(errno.EFBIG, f"it is longer than {LONGEST_PICTURE_FILE:,} bytes")
+    return content
 
 
 def write_file(path: Path, content: bytes) -> None:

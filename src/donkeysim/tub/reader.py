@@ -11,6 +11,7 @@ from typing import Any
 from donkeysim.core.errors import SpecError, TubError, format_count
 from donkeysim.core.types import ByteArray
 from donkeysim.tub.catalog import count_lines, follow_positions, list_catalogs, read_records, warn_of_losses
+from donkeysim.tub.files import read_picture_file
 from donkeysim.tub.manifest import IMAGE_FOLDER, MANIFEST_NAME, read_manifest
 from donkeysim.tub.old_format import is_old_format, read_old_manifest, read_old_records
 from donkeysim.tub.values import PICTURE_ERRORS, decode_picture, measure_picture
@@ -78,7 +79,7 @@ class TubRecord:
         """
         path = self.locate_image(key)
         try:
-            return path.read_bytes()
+            return read_picture_file(path)
         except OSError as error:
             raise TubError(f"the picture {path} of record {self.index} cannot be read ({error.strerror}).") from error
 

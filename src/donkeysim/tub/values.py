@@ -92,6 +92,10 @@ def encode_picture(key: str, value: object) -> bytes:
     return buffer.getvalue()
 
 
+MOST_PIXELS = 3840 * 2160
+"""Of a picture in a tub: what the largest camera draws; a small file may claim far more."""
+
+
 def decode_picture(data: bytes) -> ByteArray:
     """Return the pixels of a picture file, shape [height, width, 3], or [height, width, 1] when it is grey.
 
@@ -99,6 +103,8 @@ def decode_picture(data: bytes) -> ByteArray:
         OSError: It cannot be decoded.
     """
     with Image.open(io.BytesIO(data)) as image:
+        if image.width * image.height > MOST_PIXELS:
+            raise OSError(f"{image.width}x{image.height} pixels are more than a picture of a drive has")
         if image.mode == "L":
             return np.asarray(image)[:, :, np.newaxis]
         return np.asarray(image.convert("RGB"))

@@ -17,7 +17,7 @@ from donkeysim.learn.files.hard_sigmoid import read_gates, write_gates
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header, write_header
 from donkeysim.learn.files.layer_config import read_model_config, write_model_config
 from donkeysim.learn.files.network import Layer, Network
-from donkeysim.learn.files.parts import read_weight
+from donkeysim.learn.files.parts import check_own_data, read_weight
 
 _KERAS_VERSION = "2.15.0"
 
@@ -65,6 +65,7 @@ def read_h5(path: Path) -> tuple[Network, PilotHeader | None]:
     try:
         check_heaps(path.read_bytes())
         with h5py.File(path, "r") as file:
+            check_own_data(file)
             header = read_header(file.attrs.get(HEADER_KEY))
             described = file.attrs.get("model_config")
             if described is None:

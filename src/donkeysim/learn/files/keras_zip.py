@@ -20,7 +20,7 @@ from donkeysim.learn.files.hard_sigmoid import read_gates
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header, write_header
 from donkeysim.learn.files.layer_config import read_model_config
 from donkeysim.learn.files.network import Layer, Network
-from donkeysim.learn.files.parts import read_part, read_weight
+from donkeysim.learn.files.parts import check_own_data, read_part, read_weight
 
 _HEADER_NAME = f"{HEADER_KEY}.json"
 
@@ -48,6 +48,7 @@ def read_keras(path: Path) -> tuple[Network, PilotHeader | None]:
             weights = read_part(archive, "model.weights.h5")
         check_heaps(weights)
         with h5py.File(io.BytesIO(weights), "r") as file:
+            check_own_data(file)
             return read_gates(_read_weights(network, file["layers"]), version), header
     except PilotError as error:
         raise PilotError(f"{path}: {error}") from error

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from donkeysim.core.errors import PilotError
+from donkeysim.core.hdf5 import find_outside_data
 from donkeysim.core.types import Float32Array
 
 PART_MOST = 1 << 28
@@ -23,6 +24,17 @@ def read_part(archive: zipfile.ZipFile, name: str) -> bytes:
     """
     _check_size(name, archive.getinfo(name).file_size)
     return archive.read(name)
+
+
+def check_own_data(file: Any) -> None:
+    """Check that an open file of h5py holds its numbers itself.
+
+    Raises:
+        PilotError: Some of them are in another file.
+    """
+    outside = find_outside_data(file)
+    if outside:
+        raise PilotError(f"the numbers of {outside!r} are in another file; a pilot is one file, so this is not read.")
 
 
 def read_weight(dataset: Any) -> Float32Array:

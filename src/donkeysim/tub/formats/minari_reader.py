@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from donkeysim.core.errors import TubError
+from donkeysim.core.hdf5 import find_outside_data
 from donkeysim.tub.formats.drive import DriveRecord, Picture, decode_heading, decode_optional, explain_damage
 from donkeysim.tub.formats.minari import (
     EPISODES_PATH,
@@ -48,6 +49,9 @@ class MinariDrive:
     def iterate(self, with_pictures: bool = True) -> Iterator[DriveRecord]:
         """Yield all steps as the records they were."""
         with explain_damage(self.path, _WHAT), self._hdf5.File(self.path / EPISODES_PATH) as file:
+            outside = find_outside_data(file)
+            if outside:
+                raise TubError(f"{self.path / EPISODES_PATH}: the data of {outside!r} are in another file; not read.")
             for number in range(len(file)):
                 episode = file[f"episode_{number}"]
                 count = len(episode["actions"])

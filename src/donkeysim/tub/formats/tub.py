@@ -62,7 +62,7 @@ def _read(record: TubRecord, key: str, with_pictures: bool) -> Picture | None:
         path = record.locate_image(key)
         if with_pictures:
             return Picture(path.name, record.read_image(key))
-        return Picture(path.name, b"") if path.is_file() else None
+        return Picture(path.name, b"") if path.is_file() and not path.is_symlink() else None
     except TubError:
         return None
 
