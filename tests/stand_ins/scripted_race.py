@@ -169,7 +169,7 @@ class ScriptedRace(WatchedStage):
             (LOST_FROM, LOST, "its client is gone", 0),
             (PENALISED_AT, PENALISED, "came back to the road further on than it had driven: 5 s", 2),
             (OUT_FROM, OUT, "drove into a car from behind (Hugo): disqualified", 3),
-            (44.0, 0, "touched something that is not a car (cone 3)", 4),
+            (44.0, 0, "touched an obstacle (cone 3)", 4),
         ]
         return tuple(
             Mark(GREEN + time, time, text, row + 1 if row >= 0 else -1, number, number in self.undone)

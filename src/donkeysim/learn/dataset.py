@@ -175,8 +175,8 @@ def _check_steering(table: RecordTable, kind: PilotKind) -> None:
     span = float(np.ptp(table.angle))
     if span < LEAST_STEERING:
         raise DonkeySimError(
-            f"all {len(table.records)} records steer straight on or the same way (angle {table.angle[0]:.2f}): a pilot "
-            "cannot learn to steer from them; record laps with curves and steer while recording."
+            f"in {format_count(len(table.records), 'record')} the steering never changes (angle {table.angle[0]:.2f}): "
+            "a pilot cannot learn to steer from that; record laps with curves and steer while recording."
         )
     if kind.name != "inferred" and float(np.abs(table.throttle).max()) < LEAST_STEERING:
         _log.warning("the throttle is 0 in all records: the pilot will learn not to move")

@@ -8,7 +8,7 @@ import msgspec
 
 INCIDENTS: Mapping[str, str] = {
     "false_start": "moved before green",
-    "obstacle": "touched something that is not a car",
+    "obstacle": "touched an obstacle",
     "rear_end": "drove into a car from behind",
     "backed_into": "backed into a car",
     "contact": "is to blame for another contact",
