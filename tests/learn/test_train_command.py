@@ -87,6 +87,7 @@ def test_models_writes_an_earlier_pilot_for_a_car(car, capsys):
     assert run(["models", "--tflite", "models/tiny.h5"]) == 0
     assert "Wrote models/tiny.tflite" in capsys.readouterr().out.replace("\\", "/")
     assert read_places(car / "models/tiny.tflite") == ("oval",)
+    assert run(["models", "--tflite", "models/tiny.h5"]) == 0, "its own file is written anew"
     for words, sentence in (
         (["--tflite", "models/tiny.tflite"], "give the .h5 or .keras file"),
         (["--tub", "data"], "--tub goes with --tflite FILE"),
@@ -94,6 +95,17 @@ def test_models_writes_an_earlier_pilot_for_a_car(car, capsys):
     ):
         assert run(["models", *words]) == 1
         assert sentence in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("content", [b"", b"\x1c\0\0\0TFL3" + bytes(64), b"\x1c\0\0\0TFL3"])
+def test_models_keeps_a_file_that_somebody_else_wrote(car, capsys, content):
+    network = Network("linear", LAYERS, ("img_in",), ("n_outputs0",))
+    (car / "models").mkdir(exist_ok=True)
+    write_h5(network, car / "models/tiny.h5", make_header("inferred", DefaultConfig, ["oval"]))
+    (car / "models/tiny.tflite").write_bytes(content)
+    assert run(["models", "--tflite", "models/tiny.h5"]) == 1
+    assert "is there already and not of donkeysim, so it is kept" in " ".join(capsys.readouterr().err.split())
+    assert (car / "models/tiny.tflite").read_bytes() == content
 
 
 def test_models_lists_what_was_trained(car, capsys):

@@ -123,5 +123,9 @@ def check_exists(path: Path) -> None:
     if path.is_file():
         return
     beside = sorted(other.name for other in path.parent.glob("[!.]*") if other.suffix in ENDINGS)
-    found = f"in {path.parent} there are: {', '.join(beside)}" if beside else f"no other pilot lies in {path.parent.absolute()}"
+    found = (
+        f"in {path.parent} there are: {', '.join(beside)}"
+        if beside
+        else f"no other pilot lies in {path.parent.absolute()}"
+    )
     raise PilotError(f"there is no pilot {path}; {found}.")

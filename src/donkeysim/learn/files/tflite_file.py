@@ -12,7 +12,7 @@ import numpy as np
 
 from donkeysim.core.extras import import_extra
 from donkeysim.learn.files.tflite_graph import Array, GraphTensor, Operation, Quantization, TfliteGraph
-from donkeysim.learn.files.tflite_metadata import IDENTIFIER, SIGNATURE
+from donkeysim.learn.files.tflite_metadata import IDENTIFIER, PRODUCER, SIGNATURE
 
 VERSION = 3
 _ALIGNMENT = 16
@@ -112,7 +112,7 @@ def write_tflite(graph: TfliteGraph, name: str, metadata: Mapping[str, str]) -> 
         7: [_write_signature(builder, graph)],
     }
     fields = [(number, _PLACE, _write_tables(builder, tables)) for number, tables in lists.items()]
-    producer = (3, _PLACE, builder.CreateString("donkeysim"))
+    producer = (3, _PLACE, builder.CreateString(PRODUCER))
     builder.Finish(_write_table(builder, [(0, "Uint32", VERSION), producer, *fields]), IDENTIFIER)
     return bytes(builder.Output())
 

@@ -12,8 +12,21 @@ IDENTIFIER = b"TFL3"
 SIGNATURE = "serving_default"
 """The name by which programs, the original among them, find inputs and outputs."""
 
-_BUFFERS, _METADATA = 4, 6
+PRODUCER = "donkeysim"
+"""What our files say of who wrote them."""
+
+_DESCRIPTION, _BUFFERS, _METADATA = 3, 4, 6
 """Fields of the table of a file."""
+
+
+def is_ours(content: bytes) -> bool:
+    """Return whether the bytes are those of a `.tflite` file that donkeysim wrote."""
+    if content[4:8] != IDENTIFIER:
+        return False
+    try:
+        return _read_bytes(content, _find_field(content, _follow(content, 0), _DESCRIPTION)) == PRODUCER.encode()
+    except (struct.error, IndexError, PilotError):
+        return False
 
 
 def read_metadata(content: bytes, key: str) -> bytes | None:
