@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import SpecError
-from donkeysim.drivers.action import Action
 from donkeysim.drivers.driving_line import ease_turns, find_least_radius, plan_fastest, plan_path, refine_line
 from donkeysim.drivers.lap_time import GripUse
 from donkeysim.drivers.path_follower import FAST_GRIP, FAST_MARGIN, STEADY_GRIP, STEADY_SPEED, PathFollower
+from donkeysim.drivers.steering import Action
 from donkeysim.sim.snapshot import hash_state
 from donkeysim.world.specs import load_car
 from driving import CAR, Course, load_track, mirror_scene

@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from donkeysim.cli.donkey import run
-from donkeysim.drivers.action import Action
 from donkeysim.drivers.path_follower import PathFollower
+from donkeysim.drivers.steering import Action
 from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
 from donkeysim.racing.export.report_page import ReportExport
 from donkeysim.racing.export.walk import export_race

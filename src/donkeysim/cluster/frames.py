@@ -19,9 +19,9 @@ from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.image import encode_picture
 from donkeysim.core.rng import hash_rows
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray
-from donkeysim.drivers.action import Action
 from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.drivers.path_follower import STYLES, PathFollower
+from donkeysim.drivers.steering import Action
 from donkeysim.envs.fleet import Fleet
 from donkeysim.envs.step import Step
 from donkeysim.world.experiment import Experiment

@@ -13,11 +13,10 @@ from typing import NamedTuple
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.remembered import remember
 from donkeysim.core.rotation import wrap_angle
-from donkeysim.drivers.action import Action
 from donkeysim.drivers.driving_line import count_points_per_node, measure_room, plan_fastest, plan_path
 from donkeysim.drivers.lap_time import GripUse, SpeedPlan, find_axles, make_powertrain, sample_friction
 from donkeysim.drivers.line_table import LineTable
-from donkeysim.drivers.steering import PERIOD, Motion, Regulator
+from donkeysim.drivers.steering import PERIOD, Action, Motion, Regulator
 from donkeysim.drivers.traffic import Traffic
 from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Scene

@@ -251,3 +251,14 @@ class Regulator:
             - by_yaw * wrap_angle(motion.yaw - self._yaw[index])
             - by_yaw_rate * (motion.yaw_rate - motion.speed * self._turn[index])
         )
+
+
+class Action(NamedTuple):
+    """What a driver asks its car for; it holds until the next."""
+
+    steer: float
+    """-1 to 1, + = left."""
+    throttle: float
+    """-1 to 1."""
+    brake: float
+    """0 to 1."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from donkeysim.drivers.action import Action
+from donkeysim.drivers.steering import Action
 from donkeysim.racing.run.race_run import pick_colours
 from donkeysim.serve.participants import Client
 from donkeysim.sim.simulator import Simulator

@@ -12,7 +12,7 @@ import numpy as np
 
 from donkeysim.core.errors import DonkeySimError, SpecError, format_count
 from donkeysim.core.types import PHYSICS_STEP, Report
-from donkeysim.drivers.action import Action
+from donkeysim.drivers.steering import Action
 from donkeysim.envs.waiting import compile_aloud
 from donkeysim.racing.rules import decision as decide
 from donkeysim.racing.rules.act import Act

@@ -9,9 +9,9 @@ from donkeysim.core.errors import SpecError
 from donkeysim.core.frames import steer_from_wire
 from donkeysim.core.pilot import Pilot
 from donkeysim.core.types import ByteArray
-from donkeysim.drivers.action import Action
 from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.drivers.path_follower import PathFollower
+from donkeysim.drivers.steering import Action
 from donkeysim.sim.simulator import Simulator
 from donkeysim.tub.reader import SIMULATED_IMU_CHANNELS, read_channel
 from donkeysim.world.specs import CameraSpec
