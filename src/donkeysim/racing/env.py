@@ -1,6 +1,6 @@
 """A race as a PettingZoo parallel environment: several cars on one track, that see and meet each other.
 
-`parallel_env(...)` makes one, as PettingZoo's users expect; docs/envs/race_env.md tells more.
+`parallel_env(...)` makes one, as PettingZoo's users expect; docs/envs/race_env.md has the details.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
             )
 
     def _make_task(self, reward: str | RaceReward, chosen: TrackSettings) -> Task:
-        """Return the task; rewards of races are told the standing, too."""
+        """Return the task; rewards of races get the standing, too."""
         if isinstance(reward, str) and reward in REWARDS:
             return replace(chosen, reward=reward).make_task()
         if isinstance(reward, str):

@@ -1,4 +1,4 @@
-"""What is told of every car in every frame, one list for the Parquet table and for the telemetry in MCAP files."""
+"""What is known of every car in every frame, one list for the Parquet table and for the telemetry in MCAP files."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _READERS: Mapping[Column, Callable[[Ledger], Any]] = {
     Column("still_time", "float", "s", "standing for so long"): lambda ledger: ledger.still_time,
     Column("wrong_way_time", "float", "s", "against the path for so long"): lambda ledger: ledger.wrong_way_time,
 }
-"""What the ledger tells; nothing where a car is not there."""
+"""From the ledger; nothing where a car is not there."""
 
 _SCORES: Mapping[Column, Callable[[CarLog, Placing], Any]] = {
     Column("lap", "int", "", "the lap that the car is in, 0 before the line"): lambda log, _placing: log.lap,
@@ -65,7 +65,7 @@ _SCORES: Mapping[Column, Callable[[CarLog, Placing], Any]] = {
     ),
     Column("best_lap", "float", "s", "best lap that counts so far"): lambda _log, placing: placing.best_lap,
 }
-"""What the director tells; nothing for cars that this run is without."""
+"""From the director; nothing for cars that this run is without."""
 
 _HIT = Column("hit", "text", "", "what the car has newly touched in this frame; nothing if nothing")
 _CAR_FLAG = Column("car_flag", "text", "", "flag shown to this car alone: black or chequered")

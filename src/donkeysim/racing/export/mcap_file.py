@@ -26,7 +26,7 @@ WORLD = "world"
 """Frame of reference of the track."""
 
 STANDING_FRAMES = 20
-"""The standing is told anew after so many frames, and with every line of the journal."""
+"""The standing is written every so often [frames], and with every line of the journal."""
 
 PICTURE_QUALITY = 85
 """Of the cameras' JPEG pictures, 0 to 100."""

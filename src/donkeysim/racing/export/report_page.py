@@ -26,10 +26,10 @@ from donkeysim.racing.run.verify import Verification
 _TEMPLATE, _SCRIPT = (Path(__file__).with_name(name) for name in ("report.html", "report.js"))
 
 SPEEDS_SHOWN = 6
-"""Best laps in the chart of speeds; more could not be told apart."""
+"""Best laps in the chart of speeds; more would be hard to tell apart."""
 
 DASHED_FROM = 8
-"""With so many cars every second line is dashed."""
+"""From this many cars on every second line is dashed."""
 
 MEDALS = ("gold", "silver", "bronze")
 

@@ -1,4 +1,4 @@
-"""What a report tells of a race, gathered on a walk through its file: laps, best laps along the track, incidents."""
+"""What a report says about a race, gathered on a walk through its file: laps, best laps along the track, incidents."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class IncidentStory:
 
 @dataclass(frozen=True)
 class RaceStory:
-    """A race as it is told.
+    """A race as a report shows it.
 
     Attributes:
         plan: What was driven.

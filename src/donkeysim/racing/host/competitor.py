@@ -17,13 +17,13 @@ INTRODUCTION_SECONDS, LONGEST_INTRODUCTION = 1.0, 5.0
 """When a client has said no more for so long, or has talked for so long, it has said who it is [s, wall time]."""
 
 NO_GUID = ("", "0")
-"""Clients of the original that were not told otherwise all send the second."""
+"""Clients of the original send the second unless they are configured otherwise."""
 
 LONGEST_NAME = 32
 """Characters; what is longer is cut."""
 
 COLOURS = 24
-"""After so many cars colours come again."""
+"""Different colours; after that they repeat."""
 
 _CONFIGS = (
     messages.ConfigureCar,
@@ -84,7 +84,7 @@ class Competitor:
         racer: Drives its car in races.
         settings: The last of each kind of message about its car.
         waits: Races that it had to watch in a row.
-        is_told: Whether it has been given a car, or told why there is none now.
+        is_told: Whether it has a car, or was sent the reason why not.
         is_appearance_set: Whether its car in the paddock looks as it shall.
     """
 

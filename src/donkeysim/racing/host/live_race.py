@@ -43,11 +43,11 @@ class LiveRace:
         self._unequipped = set(self.entries)
 
     def begin(self) -> Iterator[Output]:
-        """Line up and yield what clients are told of it."""
+        """Line up, and yield what clients receive."""
         return self._tell(self._updates.list_updates(self.run.begin(), ()))
 
     def pass_frame(self, step_count: int) -> Iterator[Output]:
-        """Let a frame of so many physics steps pass and yield what clients are told of it."""
+        """Step the race by one frame of `step_count` physics steps, and yield what clients receive."""
         decisions, director = self.run.pass_frame(step_count), self.run.director
         if not director.is_held:
             self._timing.note(director, self.run.simulator.ledger, self.run.events, step_count * PHYSICS_STEP)
@@ -65,7 +65,7 @@ class LiveRace:
         return self._timing.draw(self.run.director, looks, number)
 
     def apply(self, act: acts.Act) -> Iterator[Output]:
-        """Carry out an act and yield what clients are told of it.
+        """Carry out an act, and yield what clients receive.
 
         Raises:
             SpecError: It is not possible.

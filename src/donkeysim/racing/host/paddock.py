@@ -112,7 +112,7 @@ def _describe(row: int, known: Competitor) -> TowerLine:
 
 
 class KeepAlive:
-    """Knows what each client was told last."""
+    """Knows the last telemetry of each client."""
 
     def __init__(self, read_clock: Clock) -> None:
         self._read_clock = read_clock
@@ -120,7 +120,7 @@ class KeepAlive:
         self._lines: dict[int, bytes] = {}
 
     def note(self, outputs: Iterable[Output], clients: Mapping[int, Client]) -> None:
-        """Take note of what those who are connected are told; who has gone is forgotten."""
+        """Remember the telemetry of those who are connected, and forget those who have gone."""
         told = {out.client_id: out.line for out in outputs if out.kind is OutputKind.TELEMETRY}
         self._lines = {known: line for known, line in (self._lines | told).items() if known in clients}
 

@@ -1,4 +1,4 @@
-"""What clients are told of a race, in the words of the original's race builds."""
+"""What clients hear of a race, in the words of the original's race builds."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class RaceMessages:
     """Finds what is new in a race after each frame."""
 
     def __init__(self, director: Director, is_silent: bool = False) -> None:
-        """Begin with nothing told.
+        """Begin before the first message.
 
         Args:
             director: Of the race.
-            is_silent: Nobody is told of crossings, see `StartGrid.is_silent`.
+            is_silent: Crossings are not sent, see `StartGrid.is_silent`.
         """
         self._director, self._is_silent = director, is_silent
         self._run: Run | None = None
@@ -31,7 +31,7 @@ class RaceMessages:
         self._is_racing = False
 
     def list_updates(self, decisions: Sequence[Decision], events: Sequence[Event]) -> Iterator[tuple[int, Reply]]:
-        """Yield who is told, a row or `EVERYBODY`, and what."""
+        """Yield messages, each with the row it is for or `EVERYBODY`."""
         for event in () if self._is_silent else events:
             if event.kind == EVENT_LAP:
                 yield event.car, CrossStart(lap_time=f"{1000.0 * event.value:.1f}")

@@ -95,7 +95,7 @@ def _find_status(race: Race, log: CarLog, score: Score, tally: Tally, is_over: b
 
 
 def _make_key(race: Race, log: CarLog, score: Score, tally: Tally, status: str) -> tuple[float, ...]:
-    """Return what the order goes by; microseconds are told apart, no less."""
+    """Return what the order goes by; differences below a microsecond are ties."""
     if status in _UNPLACED:
         return (2.0 if status == NOT_STARTED else 3.0,)
     laps = len(score.laps) - tally.laps

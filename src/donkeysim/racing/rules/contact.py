@@ -2,7 +2,7 @@
 
 What counts is which side of each car the other one is on, and how both moved in the frame before: whoever drives with
 the front into another's rear, or side, is to blame; who goes backwards is to blame for what is behind; who goes against
-the path, for hosted head on; who moves over, for touching side by side. Where none of these tells them apart, nobody.
+the path, for meeting head on; who moves over, for touching side by side. Where none of these tells them apart, nobody.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def survey_course(scene: Scene) -> RaceCourse:
     """Return what a race director must know of a scene.
 
     Raises:
-        SpecError: Its road does not return to its start, or nothing tells where a lap begins.
+        SpecError: Its road does not return to its start, or it has no start line.
     """
     if not scene.path.closed:
         raise SpecError(f"the track {scene.name} does not return to its start; a race needs a closed circuit.")

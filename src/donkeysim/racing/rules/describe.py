@@ -1,4 +1,4 @@
-"""Rule books in words, from what they say and not from what they tell; incidents and decisions of a director."""
+"""Rule books in words, made from their numbers and not from their texts; incidents and decisions of a director."""
 
 from __future__ import annotations
 

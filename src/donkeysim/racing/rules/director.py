@@ -82,9 +82,9 @@ class Director:
         session: One of `SESSIONS`.
         attempt: Which one of the race, from 1.
         is_held: Whether time stands still: no frame may pass until it is not.
-        run: What goes on now.
+        run: The one under way.
         flags: Shown now, by row; -1: to all.
-        journal: All that was told and decided, in order.
+        journal: Everything that was said and decided, in order.
         decided: The decisions behind its lines, one each.
         result: None until the race is over; an undo changes it even then.
     """

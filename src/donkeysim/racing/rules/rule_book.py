@@ -17,7 +17,7 @@ class Qualifying:
     """How places on the grid are driven for.
 
     Attributes:
-        laps: A car's run ends with so many; 0: only the limit ends it.
+        laps: How many end a car's run; 0: only the limit ends it.
         limit: A run ends after this time [s]; 0: what the laps take at a walk.
         by: What counts: the best lap, or the time of all laps.
         alone: One car at a time, the others off the track.
@@ -137,9 +137,9 @@ class Penalty:
         slow_speed: Greatest speed for a while [m/s].
         slow_time: For how long [s]; 0: not at all.
         put_back: Where the car is put: it is not; back on the path; at the last checkpoint or line; on its grid place.
-        free: The first so many cost nothing.
+        free: How many cost nothing.
         out: Whether the car is out: not at all, it did not finish, or it is disqualified.
-        out_after: Out with the one after so many.
+        out_after: How many a car may have; the next one puts it out.
     """
 
     incidents: tuple[str, ...]

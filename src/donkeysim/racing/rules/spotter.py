@@ -48,7 +48,7 @@ class _Track:
         along: Of the last moment on the road [m]; infinite: there was none.
         travelled: Since then [m].
         place: At the last frame, x and y [m].
-        told: Kinds that last, and have been told.
+        told: Kinds that last and have been reported.
         tilted: For how long it has not been upright [s].
         touched: When each thing was last touched, by code.
         time: Of the last frame, on the world's clock; infinite: there was none [s].
@@ -129,7 +129,7 @@ class Spotter:
         return [Sighting(event.time, verdict.culprit, verdict.kind, verdict.other)]
 
     def _watch_car(self, ledger: Ledger, row: int, driven: float) -> list[Sighting]:
-        """Return what a car's row shows; what lasts is told once."""
+        """Return what a car's row shows; what lasts is reported once."""
         track, now, watch = self._find(row), float(ledger.time[row]), self._watch
         passed = max(0.0, now - track.time) if math.isfinite(track.time) else 0.0
         track.time = now

@@ -51,7 +51,7 @@ class RaceRecord:
     Attributes:
         plan: What was to be driven.
         result: How it ended.
-        journal: All that was told and decided.
+        journal: Everything that was said and decided.
         file: The race file; None: none was asked for.
         time: How long it took on the world's clock, all sessions together [s].
     """
@@ -173,7 +173,7 @@ class RaceRun:
         return self._carry_out(self.director.open())
 
     def pass_frame(self, step_count: int = STEPS_PER_FRAME) -> Sequence[decide.Decision]:
-        """Let the cars drive for a frame of so many physics steps, unless time is held; return what was decided."""
+        """Step by one frame of `step_count` physics steps unless time is held; return what was decided."""
         if self.director.is_held or self.is_over:
             self.events = ()
             return ()
@@ -307,7 +307,7 @@ def make_bodies(names: Sequence[str]) -> list[BodySpec]:
 
 
 def pick_colours(count: int) -> list[tuple[int, int, int]]:
-    """Return so many colours, as far apart as they can be, sRGB 0 to 255."""
+    """Return colours as far apart as they can be, sRGB 0 to 255."""
     shades = [colorsys.hsv_to_rgb(slot / count, 0.85, 0.9) for slot in range(count)]
     return [(round(255 * red), round(255 * green), round(255 * blue)) for red, green, blue in shades]
 

@@ -22,7 +22,7 @@ class Verification:
     Attributes:
         plan: The race.
         claimed: The result in the file; None: it ends before the race did.
-        counted: The result as counted now; None likewise.
+        counted: The result as counted now; None: the recount did not reach one.
         reported: The result in the JSON file beside it; None: there is none.
         deviation: First frame that was not the same again, counted from 1; None: all were.
         differences: What is not as it was when the race was driven, in words: versions, machine, track.
@@ -81,7 +81,7 @@ class Recount:
             self.claimed = note.result
 
     def judge_frame(self, step_count: int = STEPS_PER_FRAME) -> None:
-        """Judge the frame that has just been played, of so many physics steps."""
+        """Judge the frame that has just been played, `step_count` physics steps."""
         if self.director is not None:
             simulator = self._replay.simulator
             self.director.advance(simulator.ledger, simulator.list_events(), step_count * PHYSICS_STEP)

@@ -33,7 +33,7 @@ class TowerLine(msgspec.Struct, frozen=True):
     gap: float | None
     """Behind the first [s]; None: unknown, or the first itself."""
     interval: float | None
-    """Behind the car in front [s]; None likewise."""
+    """Behind the car in front [s]; None: unknown, or the first itself."""
     laps_behind: int
     """Whole laps behind the first."""
     last_lap: float | None
@@ -116,7 +116,7 @@ class TimeLine(msgspec.Struct, frozen=True):
     end: float
     """[s]"""
     is_live: bool
-    """Whether it goes on."""
+    """Whether more is being added."""
 
 
 class Joining(msgspec.Struct, frozen=True):

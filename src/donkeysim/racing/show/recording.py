@@ -29,7 +29,7 @@ from donkeysim.watch.watchable import CarRow
 from donkeysim.world.specs import BodySpec
 
 VIEW_SECONDS = 0.2
-"""Between two kept views of the race [s]; its clock goes on in between."""
+"""Between two kept views of the race [s]; its clock is advanced in between."""
 
 MOST_FRAMES, MOST_BYTES = 2 * 3600 * 20, 600_000_000
 """Two hours at 20 a second, less of very many cars; of a longer time line the first tenth is forgotten."""

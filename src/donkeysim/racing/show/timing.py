@@ -20,7 +20,7 @@ MOST_MARKS = 200
 """The latest ones."""
 
 _INCIDENT = re.compile(r"no\. (\d+): (.*)", re.DOTALL)
-"""How the director tells an incident."""
+"""How the director announces an incident."""
 
 
 class CarLook(NamedTuple):
