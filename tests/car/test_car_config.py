@@ -12,6 +12,8 @@ from donkeysim.car.keys import KINDS, TRANSFORMATIONS, USED_BY
 from donkeysim.car.unused_keys import read_unused_keys
 from donkeysim.core.config import read_toml
 from donkeysim.core.errors import SpecError
+from donkeysim.envs.conf import read_conf
+from donkeysim.world.lens import LARGEST_PICTURE, SMALLEST_SIDE
 
 FOREIGN = """
 import os
@@ -84,7 +86,7 @@ def test_no_config_tells_how_to_make_one(tmp_path):
 @pytest.mark.parametrize(
     ("own", "sentence"),
     [
-        ("IMAGE_W = '160'", "myconfig.py, line 1: IMAGE_W is '160', but takes a whole number from 8 to 2048."),
+        ("IMAGE_W = '160'", "myconfig.py, line 1: IMAGE_W is '160', but takes a whole number from 16 to 3840."),
         ("\nIMAGE_W = True", "line 2: IMAGE_W is True, but takes a whole number"),
         ("IMAGE_DEPTH = 2", "IMAGE_DEPTH is 2, but takes one of 1, 3."),
         ("DRIVE_LOOP_HZ = 0", "DRIVE_LOOP_HZ is 0, but takes a whole number from 1 to 1000."),
@@ -291,3 +293,15 @@ def test_the_address_of_a_page_is_checked(car_folder):
 def test_a_car_has_at_least_one_behaviour(car_folder):
     with pytest.raises(SpecError, match=r"BEHAVIOR_LIST is \[\], but takes a list of 1 or more, each a text"):
         car_folder.load("BEHAVIOR_LIST = []")
+
+
+def test_pictures_may_be_as_large_as_the_camera_draws_them(car_folder):
+    widest, highest = LARGEST_PICTURE
+    config = car_folder.load(f"IMAGE_W = {widest}\nIMAGE_H = {highest}")
+    assert read_conf({"cam_resolution": (config.IMAGE_H, config.IMAGE_W, 3)}).cam_resolution == (highest, widest, 3)
+    for key, most in (("IMAGE_W", widest), ("IMAGE_H", highest)):
+        for value in (SMALLEST_SIDE - 1, most + 1):
+            with pytest.raises(
+                SpecError, match=rf"line 1: {key} is {value}, but takes a whole number from 16 to {most}"
+            ):
+                car_folder.load(f"{key} = {value}")

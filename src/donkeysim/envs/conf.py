@@ -17,6 +17,7 @@ from donkeysim.wire.fields import Form
 from donkeysim.wire.messages import ConfigureLidar
 from donkeysim.wire.reading import read_request
 from donkeysim.world.experiment import Experiment
+from donkeysim.world.lens import LARGEST_PICTURE, SMALLEST_SIDE
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec, LidarSpec, SceneSpec
 
@@ -284,9 +285,13 @@ def _read_resolution(given: Mapping[str, Any]) -> tuple[int, int, int]:
         height, width, depth = own["img_h"] or 120, own["img_w"] or 160, 1 if own["img_d"] == 1 else 3
     else:
         height, width, depth = _read_sides(wished)
-    if not (16 <= height <= 512 and 16 <= width <= 512 and depth in (1, 3)):
+    least, (widest, highest) = SMALLEST_SIDE, LARGEST_PICTURE
+    if not (least <= height <= highest and least <= width <= widest and depth in (1, 3)):
         size = f"{height:g}x{width:g}x{depth:g}"
-        raise SpecError(f"a picture of {size} is not valid; sides take 16 to 512, channels 1 or 3.")
+        raise SpecError(
+            f"a picture of {size} is not valid; its height takes {least} to {highest}, its width {least} to {widest}, "
+            "its channels 1 or 3."
+        )
     for key, side in (("img_h", height), ("img_w", width)):
         if own[key] and own[key] != side:
             raise SpecError(f"{key} {camera[key]} and cam_resolution {(height, width, depth)} differ; leave one out.")

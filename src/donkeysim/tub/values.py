@@ -13,6 +13,7 @@ from PIL import Image
 
 from donkeysim.core.errors import TubError, describe_unknown, shorten
 from donkeysim.core.types import ByteArray
+from donkeysim.world.lens import LARGEST_PICTURE
 
 IMAGE_TYPE = "image_array"
 
@@ -92,8 +93,8 @@ def encode_picture(key: str, value: object) -> bytes:
     return buffer.getvalue()
 
 
-MOST_PIXELS = 3840 * 2160
-"""Of a picture in a tub: what the largest camera draws; a small file may claim far more."""
+MOST_PIXELS = math.prod(LARGEST_PICTURE)
+"""Of a picture in a tub; a small file may claim far more."""
 
 
 def decode_picture(data: bytes) -> ByteArray:

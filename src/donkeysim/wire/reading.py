@@ -16,6 +16,7 @@ from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.wire import messages
 from donkeysim.wire.fields import LONGEST_NUMBER, Form, is_plain, read_word, show
 from donkeysim.wire.messages import ConfigureCamera, PartialVector, Request
+from donkeysim.world.lens import LARGEST_PICTURE, SMALLEST_SIDE
 from donkeysim.world.specs import BODY_STYLES, IMAGE_ENCODINGS, TURN_LEAST, TURN_MOST
 
 FARTHEST_POSITION = 100_000.0
@@ -26,9 +27,6 @@ INT32 = (-(1 << 31), (1 << 31) - 1)
 
 LONGEST_NAME = 64
 """Characters of a car's name."""
-
-LARGEST_PICTURE = (3840, 2160)
-"""Columns and rows [pixel]."""
 
 
 class UnknownMessageError(WireError):
@@ -194,8 +192,8 @@ def _read_racer_info(form: Form) -> messages.SetRacerInfo:
 
 def _read_camera(form: Form, kind: type[ConfigureCamera] = ConfigureCamera) -> ConfigureCamera:
     fov = _convert(math.radians, form.read_within("fov", 10, 170, zero_keeps=True))
-    width = form.read_whole_within("img_w", 16, LARGEST_PICTURE[0], zero_keeps=True)
-    height = form.read_whole_within("img_h", 16, LARGEST_PICTURE[1], zero_keeps=True)
+    width = form.read_whole_within("img_w", SMALLEST_SIDE, LARGEST_PICTURE[0], zero_keeps=True)
+    height = form.read_whole_within("img_h", SMALLEST_SIDE, LARGEST_PICTURE[1], zero_keeps=True)
     depth = form.read_integer("img_d")
     if depth not in (None, 0, 1, 3):
         form.notes.append(f"img_d {depth} was changed to 3; it takes 1 or 3")

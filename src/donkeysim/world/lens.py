@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from donkeysim.core.errors import SpecError, describe_unknown
 
+SMALLEST_SIDE, LARGEST_PICTURE = 16, (3840, 2160)
+"""Least columns and rows of a camera's picture, and most columns and rows [pixel]."""
+
 LENS_MODELS = {"plumb_bob": 5, "equidistant": 4}
 """How a lens bends rays, by the names that ROS gives them, and how many coefficients each takes."""
 
