@@ -10,6 +10,7 @@ from benchmarks.batch_memory import Roomy
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.wrappers import vector as wrappers
 from packaging.version import Version
+from tests.stepping import FarDevice
 
 import donkeysim  # noqa: F401  (registers the ids)
 from batches import assert_same, draw_actions, make_theirs
@@ -17,6 +18,7 @@ from donkeysim.core.device import open_device
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.autoreset import AutoresetMode
 from donkeysim.envs.batch_env import BatchEnv
+from donkeysim.envs.exchange import DeviceArray
 from donkeysim.envs.track_env import TrackEnv, TrackVectorEnv
 from donkeysim.world.randomization import CarRanges, DelayRanges, RandomizationSpec, read_randomization
 from donkeysim.world.specs import CameraSpec
@@ -122,6 +124,18 @@ def test_nothing_leaves_the_device_in_a_step(mode):
         fence.is_shut = False
         theirs = twin.step(actions)
         assert all(np.array_equal(own, other) for own, other in zip(ours[:4], theirs[:4], strict=True))
+
+
+def test_a_device_whose_memory_the_host_cannot_read_does_the_same():
+    def read(array):
+        return array.array.far if isinstance(array, DeviceArray) else array
+
+    far, near = (make(device=device, threads=None, randomization=DRAWN) for device in (FarDevice(), "cpu"))
+    assert np.array_equal(read(far.reset(seed=3)[0]), near.reset(seed=3)[0])
+    for actions in draw_actions(32, 3):
+        ours, theirs = far.step(actions), near.step(actions)
+        assert all(np.array_equal(read(own), other) for own, other in zip(ours[:4], theirs[:4], strict=True))
+        assert np.array_equal(read(ours[4]["position"]), theirs[4]["position"])
 
 
 def test_torch_drives_and_sees_without_a_copy():

@@ -159,8 +159,10 @@ class BatchEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
             raise gymnasium.error.ResetNeeded("call reset for all of them first, without a reset_mask.")
         begins = self._read_mask(mask)
         self._seed_worlds(seed, begins)
-        where = self._nowhere if start is None else np.array([start.along, start.offset, start.yaw])
-        self._begin(begins, self._device.upload(where))
+        if start is None:
+            self._begin(begins, self._nowhere)
+        else:
+            self._begin(begins, self._device.upload(np.array([start.along, start.offset, start.yaw])))
         self._has_begun = True
         self._observer.look(begins, pushes=False)
         self._tell(self._told)
