@@ -18,7 +18,7 @@ class ServedPage:
         self.part = ControlPage(SimpleNamespace(**{"WEB_CONTROL_PORT": 0, **config}), watching_url, traveller, views)
         self.port = int(self.part.url.rsplit(":", 1)[1])
         self.address = f"{self.part.url.partition(':')[0]}://127.0.0.1:{self.port}"
-        self.setting = None
+        self.wish = None
         self.thread = threading.Thread(target=self.part.update)
 
     def __enter__(self):
@@ -35,15 +35,10 @@ class ServedPage:
 
     def tick(self, **inputs):
         """Run the part once and return what it wants."""
-        if self.setting:
-            inputs = {
-                "mode": self.setting.mode,
-                "recording": self.setting.recording,
-                "pilot": self.setting.pilot,
-                **inputs,
-            }
-        self.setting = self.part.run_threaded(**inputs)
-        return self.setting
+        if self.wish:
+            inputs = {"mode": self.wish.mode, "recording": self.wish.recording, "pilot": self.wish.pilot, **inputs}
+        self.wish = self.part.run_threaded(**inputs)
+        return self.wish
 
     def tick_until(self, condition, **inputs):
         """Run the part 50 times a second until what it wants fulfils a condition."""
