@@ -56,9 +56,9 @@ def test_a_sample_is_driven_by_the_car_that_was_asked_for_and_says_so(here):
 def test_an_evaluation_drives_what_was_asked_for_and_names_it(here, monkeypatch):
     seen = []
 
-    def drive(pilot, _scenes, _laps, conditions, *_):
+    def drive(pilot, _scenes, _laps, conditions, *_, **__):
         seen.append(conditions.conf.experiment)
-        run = SimpleNamespace(inference_time=0.0, simulated_time=1.0, wall_time=1.0, lap_times=())
+        run = SimpleNamespace(inference_time=0.0, simulated_time=1.0, wall_time=1.0, lap_times=(), ending="")
         return Evaluation(pilot.kind, 0, (run,), conditions.conf.experiment.describe_car())
 
     reports = []

@@ -124,7 +124,7 @@ def test_a_disk_that_is_full_from_the_first_epoch_on_ends_training_at_once(tub, 
 
 def test_hidden_files_are_offered_to_nobody(tmp_path):
     (tmp_path / ".pilot.12-abcd_123.new.h5").write_bytes(b"half")
-    with pytest.raises(PilotError, match="there is none"):
+    with pytest.raises(PilotError, match="no other pilot lies in"):
         load_pilot(tmp_path / "pilot.h5")
     shelf = PilotShelf(lambda *_: None, tmp_path, make_picture())
     shelf._list_files()
