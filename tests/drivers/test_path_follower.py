@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -77,6 +78,14 @@ def test_a_speed_from_which_the_motor_cannot_climb_is_raised():
     plan = plan_path(scene.path, scene.ground, CAR, STEADY_GRIP, STEADY_SPEED)
     assert plan.speed.min() > 0.5
     assert STEADY_SPEED < plan.speed.max() < 3.0
+
+
+def test_a_bend_too_slippery_for_any_speed_raises_no_limit():
+    scene = load_track()
+    ice = dataclasses.replace(scene.ground, friction=0.02 * scene.ground.friction)
+    plan = plan_path(scene.path, ice, CAR, STEADY_GRIP, 0.55)
+    assert plan.speed.min() < 0.5
+    assert plan.speed.max() <= 0.55
 
 
 def test_a_hairpin_tighter_than_the_wheels_turn_is_taken_wide():

@@ -25,7 +25,7 @@ MOST_TOML_BYTES = 1_000_000
 MOST_KEY_PARTS = 32
 """Most dots in a key; `tomllib` takes their square in time."""
 
-_LONG_KEY = re.compile(rb"(?<![\w-])(?:[\w-]++[ \t]*\.[ \t]*){%d}" % (MOST_KEY_PARTS + 1))
+_LONG_KEY = re.compile(rb"(?:\.[ \t]*[\"'\w-][^\n.,=]{0,60}+){%d}" % (MOST_KEY_PARTS + 1))
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -45,11 +45,12 @@ def plan_path(path: Path, ground: Ground, car: CarSpec, use: GripUse, speed_limi
     line = refine_line(path.middle, count_points_per_node(path), path.closed)
     if path.closed:
         line = ease_turns(line, EASE_RADIUS * find_least_radius(car))
-    while True:
-        plan = _plan_on_ground(line, path.closed, ground, car, use, speed_limit)
-        if plan.speed.min() >= min(STALLED, speed_limit) or speed_limit >= SPEED_MOST:
-            return plan
+    plan = faster = _plan_on_ground(line, path.closed, ground, car, use, speed_limit)
+    least = min(STALLED, speed_limit)
+    while faster.speed.min() < least and speed_limit < SPEED_MOST:
         speed_limit *= RUN_UP
+        faster = _plan_on_ground(line, path.closed, ground, car, use, speed_limit)
+    return faster if faster.speed.min() >= least else plan  # it is a bend, or ice, that makes the car slow
 
 
 def _plan_on_ground(
