@@ -7,7 +7,7 @@ import importlib
 import sys
 from pathlib import Path
 
-from benchmarks.measure import print_figures, write_lines
+from benchmarks.measure import report, write_lines
 
 CASES = (
     "car_steps",
@@ -52,9 +52,12 @@ def main() -> None:
     for case in arguments.cases or [case for case in CASES if case not in LONG]:
         module = importlib.import_module(f"benchmarks.{case}")
         print(f"\n{case}: {(module.__doc__ or '').splitlines()[0]}")
-        figures = module.run()
-        getattr(module, "print_figures", print_figures)(figures)
-        write_lines(figures, arguments.out)
+        if print_table := getattr(module, "print_figures", None):
+            figures = module.run()
+            print_table(figures)
+            write_lines(figures, arguments.out)
+        else:
+            report(module.run(), arguments.out)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -61,7 +61,7 @@ def measure_rate(
     return statistics.median(rates), max(rates)
 
 
-def print_figures(figures: list[Figure]) -> None:
+def print_figures(figures: Iterable[Figure]) -> None:
     """Print a table of results."""
     for figure in figures:
         goal = f"  (at least {figure.goal:,.6g})" if figure.goal is not None else ""
@@ -77,3 +77,10 @@ def write_lines(figures: list[Figure], path: Path) -> None:
     with path.open("a", encoding="utf-8") as file:
         for figure in figures:
             file.write(json.dumps(asdict(figure) | machine) + "\n")
+
+
+def report(figures: Iterable[Figure], path: Path) -> None:
+    """Print and append each result as soon as it is there: whoever ends a long run keeps what was measured."""
+    for figure in figures:
+        print_figures([figure])
+        write_lines([figure], path)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from benchmarks.gpu.environment import measure_first_steps, measure_steps
 from benchmarks.gpu.others import measure_others
@@ -14,7 +14,7 @@ from benchmarks.gpu.pictures import measure_pictures
 from benchmarks.gpu.plan import Plan, choose_plan
 from benchmarks.measure import Figure
 
-PARTS: dict[str, Callable[[Plan], list[Figure]]] = {
+PARTS: dict[str, Callable[[Plan], Iterable[Figure]]] = {
     "physics": measure_physics,
     "pictures": measure_pictures,
     "steps": measure_steps,
@@ -23,11 +23,12 @@ PARTS: dict[str, Callable[[Plan], list[Figure]]] = {
 }
 
 
-def run() -> list[Figure]:
+def run() -> Iterator[Figure]:
     """Measure all of it on this machine's GPU, or a little on its cores."""
     return measure(choose_plan())
 
 
-def measure(plan: Plan, parts: Sequence[str] = ()) -> list[Figure]:
-    """Measure what a plan says of some parts, or of all, in one run with what it is compared with."""
-    return [figure for part in parts or PARTS for figure in PARTS[part](plan)]
+def measure(plan: Plan, parts: Sequence[str] = ()) -> Iterator[Figure]:
+    """Measure what a plan says of some parts, or of all, in one run with its peers; tell each at once."""
+    for part in parts or PARTS:
+        yield from PARTS[part](plan)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.gpu import PARTS, measure
 from benchmarks.gpu.plan import FULL, TINY, choose_plan
-from benchmarks.measure import print_figures, write_lines
+from benchmarks.measure import report
 
 
 def main() -> None:
@@ -25,9 +25,7 @@ def main() -> None:
         choose_plan() if given.device is None else replace(TINY if given.device == "cpu" else FULL, name=given.device)
     )
     plan = replace(plan, counts=tuple(given.cars or plan.counts), seconds=given.seconds or plan.seconds)
-    figures = measure(plan, given.parts)
-    print_figures(figures)
-    write_lines(figures, Path("out/benchmarks.jsonl"))
+    report(measure(plan, given.parts), Path("out/benchmarks.jsonl"))
 
 
 if __name__ == "__main__":

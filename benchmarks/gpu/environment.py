@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ import numpy as np
 from benchmarks.gpu.plan import Plan
 from benchmarks.gpu.timing import free_memory, measure_frames
 from benchmarks.measure import Figure
-from donkeysim.core.device import Device
+from donkeysim.core.device import Device, open_device
 from donkeysim.envs.batch_env import BatchEnv
 from donkeysim.world.specs import CameraSpec
 
@@ -30,17 +32,13 @@ FIRST_STEP = {"nothing cached": 90.0, "cached": 10.0}
 """How long the first step may take from the start of the program [s]."""
 
 
-def measure_steps(plan: Plan) -> list[Figure]:
+def measure_steps(plan: Plan) -> Iterator[Figure]:
     """Measure all numbers of cars and sizes."""
     device = plan.open()
-    figures = [
-        measure_batch(plan, device, scene, count, size)
-        for scene in SCENES
-        for count in plan.counts
-        for size in plan.list_sizes(count)
-    ]
+    for scene, count in itertools.product(SCENES, plan.counts):
+        for size in plan.list_sizes(count):
+            yield measure_batch(plan, device, scene, count, size)
     device.close()
-    return figures
 
 
 def make_batch(device: Device, scene: str, count: int, size: tuple[int, int]) -> BatchEnv:
@@ -72,36 +70,29 @@ def draw_actions(count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]
     return np.stack([random.uniform(-0.3, 0.3, count), random.uniform(0.2, 0.8, count)], axis=1).astype(np.float32)
 
 
-def measure_first_steps(plan: Plan) -> list[Figure]:
+def measure_first_steps(plan: Plan) -> Iterator[Figure]:
     """Measure from the start of a program to the end of its first step, twice with one cache that is empty at first."""
     count = plan.asked or max(plan.counts)
-    figures = []
     with tempfile.TemporaryDirectory() as folder:
         # The driver too keeps what it has compiled.
         kept = {"DONKEYSIM_KERNEL_CACHE": folder, "CUDA_CACHE_PATH": str(Path(folder, "driver"))}
-        command = [sys.executable, "-m", "benchmarks.gpu.environment", plan.name, str(count)]
+        step = f"from benchmarks.gpu.environment import take_first_step; take_first_step({plan.name!r}, {count})"
+        command = [sys.executable, "-c", step]
         for what, most in FIRST_STEP.items():
             begun = time.perf_counter()
             subprocess.run(command, env=os.environ | kept, check=True)
             seconds = time.perf_counter() - begun
             most_asked = most if plan.asked else None
-            figures.append(
-                Figure("gpu", f"first step, {what}, {count:,} cars", seconds, seconds, "s", None, plan.name, most_asked)
+            yield Figure(
+                "gpu", f"first step, {what}, {count:,} cars", seconds, seconds, "s", None, plan.name, most_asked
             )
-    return figures
 
 
-def main() -> None:
-    """Take a first step: `python -m benchmarks.gpu.environment DEVICE CARS`."""
-    from donkeysim.core.device import open_device
-
-    device, count = open_device(sys.argv[1]), int(sys.argv[2])
+def take_first_step(name: str, count: int) -> None:
+    """Take it with so many cars: what a program is started for."""
+    device = open_device(name)
     env = make_batch(device, "generated_track", count, (160, 120))
     env.reset(seed=0)
     env.step(device.upload(draw_actions(count)))
     device.synchronize()
     env.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -27,9 +28,11 @@ PYTHON = "MUJOCO_WARP_PYTHON"
 """Environment variable: a Python that has mujoco-warp, if this one has not."""
 
 
-def measure_others(plan: Plan) -> list[Figure]:
+def measure_others(plan: Plan) -> Iterator[Figure]:
     """Measure our batch, CarRacing-v3 and MuJoCo Warp's cameras."""
-    return [*measure_cores(plan), *peers.run(), *measure_mujoco(plan)]
+    yield from measure_cores(plan)
+    yield from peers.run()
+    yield from measure_mujoco(plan)
 
 
 def measure_cores(plan: Plan) -> list[Figure]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from benchmarks.gpu.driving import Traffic
 from benchmarks.gpu.plan import Plan
 from benchmarks.gpu.timing import measure_frames
@@ -12,16 +14,13 @@ CASES = (("generated_track", 0, 8e6), ("canyon_road", 0, 8e6), ("canyon_road", 1
 """Scene, which part of the cars leans (each 10th; 0: none), and what is asked for [car steps/s]."""
 
 
-def measure_physics(plan: Plan) -> list[Figure]:
+def measure_physics(plan: Plan) -> Iterator[Figure]:
     """Measure all cases with all numbers of cars."""
     device = plan.open()
-    figures = [
-        measure_case(plan, device, count, scene, leaning, least)
-        for scene, leaning, least in CASES
-        for count in plan.counts
-    ]
+    for scene, leaning, least in CASES:
+        for count in plan.counts:
+            yield measure_case(plan, device, count, scene, leaning, least)
     device.close()
-    return figures
 
 
 def measure_case(plan: Plan, device: Device, count: int, scene: str, leaning: int, least: float) -> Figure:

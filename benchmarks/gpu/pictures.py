@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 
 from benchmarks.gpu.driving import Traffic
 from benchmarks.gpu.plan import Plan
@@ -19,10 +20,9 @@ LEAST = {(64, 64): 2.5e6, (84, 84): 1.6e6, (160, 120): 0.7e6}
 """What is asked for of the default quality [pictures/s]."""
 
 
-def measure_pictures(plan: Plan) -> list[Figure]:
+def measure_pictures(plan: Plan) -> Iterator[Figure]:
     """Measure all numbers of cars and sizes."""
     device = plan.open()
-    figures = []
     for scene, count in itertools.product(SCENES, plan.counts):
         traffic = Traffic(device, scene, count)
         traffic.warm_up(plan.frames)
@@ -31,9 +31,8 @@ def measure_pictures(plan: Plan) -> list[Figure]:
         for size in plan.list_sizes(count):
             for quality in ("default", "fast") if count == plan.asked or not plan.asked else ("default",):
                 camera = CameraSpec(width=size[0], height=size[1], quality=quality)
-                figures.append(measure_camera(plan, traffic, scene, renderer, camera))
+                yield measure_camera(plan, traffic, scene, renderer, camera)
     device.close()
-    return figures
 
 
 def measure_camera(plan: Plan, traffic: Traffic, scene: str, renderer: GatherRenderer, camera: CameraSpec) -> Figure:

@@ -22,6 +22,7 @@ from donkeysim.web import access
 from stand_ins.drawn_views import StandInViews
 from stand_ins.served_page import ServedPage
 from stand_ins.watched_stage import make_telemetry
+from waiting import PATIENCE
 
 FRAMES = [np.full((120, 160, 3), shade, np.uint8) for shade in (40, 90, 140, 190, 240)]
 
@@ -456,7 +457,8 @@ def test_tls_keeps_its_certificate_in_the_cars_folder(tmp_path):
             trust = ssl.create_default_context(cafile=tmp_path / ".web" / "certificate.pem")
             with httpx.Client(base_url=page.address, verify=trust) as client:
                 assert client.get("/drive").status_code == 200
-            with connect(page.address.replace("https", "wss") + "/wsDrive", ssl=trust) as socket_:
+            address = page.address.replace("https", "wss") + "/wsDrive"
+            with connect(address, ssl=trust, proxy=None, open_timeout=PATIENCE) as socket_:
                 socket_.send('{"angle":0.75}')
                 page.tick_until(lambda wish: wish.angle == 0.75)
             kept = (tmp_path / ".web" / "certificate.pem").read_bytes()

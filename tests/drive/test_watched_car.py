@@ -16,7 +16,7 @@ from donkeysim.drive.simulated_car import make_simulated_car
 from donkeysim.drive.watched_car import WatchedCar, open_watching_page
 from donkeysim.sim.viewpoint import draw_car
 from donkeysim.watch.watchable import draw_outline
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def driven(car):
 
 
 def ask(page, path, question):
-    with connect(page.url.replace("http", "ws") + path, origin=page.url) as socket:
+    with connect(page.url.replace("http", "ws") + path, origin=page.url, open_timeout=PATIENCE) as socket:
         socket.send(json.dumps(question))
         return socket.recv()
 

@@ -13,6 +13,7 @@ from stand_ins.drawn_views import COLOURS, StandInViews
 from stand_ins.driven_page import DrivenPage
 from stand_ins.traveller import StandInTraveller
 from stand_ins.watched_stage import make_telemetry
+from waiting import PATIENCE
 
 pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
 
@@ -447,7 +448,7 @@ def test_tilt_says_why_it_is_off(open_page, car):
 
 def test_what_other_clients_and_parts_do_is_shown(open_page, car):
     page = open_page()
-    with connect(f"ws://127.0.0.1:{car.port}/wsDrive", proxy=None) as other:
+    with connect(f"ws://127.0.0.1:{car.port}/wsDrive", proxy=None, open_timeout=PATIENCE) as other:
         other.send(json.dumps({"angle": -0.5, "throttle": 0.25, "drive_mode": "local_angle", "recording": True}))
         expect(page.locator("#mode_select")).to_have_value("local_angle")
         expect(page.locator("#steering")).to_have_text("-0.50")

@@ -12,7 +12,7 @@ from websockets.sync.client import connect
 
 from donkeysim.core.image import decode_picture
 from e2e.simulator_process import SimulatorProcess
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 
 def find_port():
@@ -39,7 +39,9 @@ def list_family(process):
 
 
 def ask_cars(process):
-    with connect(process.page_address.replace("http", "ws") + "/state", origin=process.page_address) as socket:
+    with connect(
+        process.page_address.replace("http", "ws") + "/state", origin=process.page_address, open_timeout=PATIENCE
+    ) as socket:
         socket.send('{"car":1}')
         return json.loads(socket.recv())
 
@@ -52,14 +54,16 @@ def read_speed(process):
 def test_a_car_is_driven_in_the_running_scene_and_ends_with_the_simulator(driven, tmp_path):
     process, page = driven
     assert (tmp_path / "car" / "manage.py").is_file()
-    with connect(page.replace("http", "ws") + "/wsDrive?reports=1", origin=page, close_timeout=0) as control:
+    with connect(
+        page.replace("http", "ws") + "/wsDrive?reports=1", origin=page, open_timeout=PATIENCE, close_timeout=0
+    ) as control:
         assert json.loads(control.recv())["about"]["watching"] == f"{process.page_address}/?car=car"
         control.send('{"angle": 0.0, "throttle": 0.6, "drive_mode": "user", "recording": true}')
         wait_until(lambda: read_speed(process) > 0.3, "the car does not drive")
     state = ask_cars(process)
     assert [car["name"] for car in state["cars"]] == ["car"]
     assert state["control"] == f"{page}/drive"
-    with connect(page.replace("http", "ws") + "/picture", origin=page) as views:
+    with connect(page.replace("http", "ws") + "/picture", origin=page, open_timeout=PATIENCE) as views:
         views.send('{"view": "seat", "width": 640, "height": 480}')
         assert decode_picture(views.recv()).shape == (480, 640, 3), "as the simulator draws it for its own page"
     family = list_family(process)

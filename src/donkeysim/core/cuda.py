@@ -1,8 +1,7 @@
 """A GPU of NVIDIA's as a `core.device.Device`; the only file that knows numba-cuda.
 
-**Nothing of it has run on a GPU yet.** It was written against the sources of numba-cuda 0.30.4, cuda-core 1.2 and the
-driver's functions of CUDA 13; its kernels were compiled and assembled without a GPU (docs/envs/gpu.md). Never tried are
-launching, the cache of compiled kernels, copies, capture of graphs and other libraries' streams.
+Written against numba-cuda 0.30.4, cuda-core 1.2 and the driver's functions of CUDA 13. Tests compile and assemble its
+kernels without a GPU; on an H100 with driver 580 all of it ran, `torch.from_dlpack` too (docs/envs/gpu.md).
 """
 
 from __future__ import annotations
