@@ -1,7 +1,7 @@
 """Make README's moving picture, `drive.webp`: `python docs/pictures/film.py` from the root of a checkout.
 
-A chase view of one of three cars that drive by themselves, with its own camera's picture in the corner, first on
-generated_track, then on mountain_track; the same bytes from the same seed. `--frames FOLDER` also writes some of the
+A chase view of one of three cars that drive by themselves, with its own camera's picture in the corner, in three
+places, one after another; the same bytes from the same seed. `--frames FOLDER` also writes some of the
 frames as PNG files, to look at.
 """
 
@@ -25,10 +25,10 @@ BODIES = (BodySpec(colour=(220, 60, 40)), BodySpec("car01", (250, 190, 30)), Bod
 LEADS = (0.0, 1.3, 2.6)
 """How far ahead of the watched car each one begins [m]."""
 
-SCENES = (("generated_track", 0.0), ("mountain_track", 0.0))
+SCENES = (("generated_track", 4.0), ("warren", 4.0), ("harbour_town", 4.0))
 """Where, and how far along the path the film begins [m]."""
 
-SECONDS_BEFORE, SECONDS_SHOWN = 1.5, 6.0
+SECONDS_BEFORE, SECONDS_SHOWN = 1.5, 4.0
 FRAME_RATE = 10
 VIEW = CameraSpec(width=560, height=315, fov=math.radians(60.0), supersample=2)
 FOLLOWING = 0.25
@@ -40,7 +40,7 @@ BACK, UP, DOWN = 0.8, 0.42, math.radians(15.0)
 MARGIN, BORDER = 8, 2
 """Of the car's own picture from the edges, and its frame [pixels]."""
 
-QUALITY = 58
+QUALITY = 44
 
 
 def main() -> None:
