@@ -1,14 +1,19 @@
 """`donkey evaluate` takes what the config says in every mode, and says what is not possible before anybody drives."""
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from donkeysim.cli import donkey
+from donkeysim.cli.commands import evaluate as command
 from donkeysim.cluster import matrix, stress
 from donkeysim.core.errors import SpecError
 from donkeysim.learn import evaluate
 from donkeysim.learn.architectures import build_model
 from donkeysim.learn.files.model_file import save_model
+from donkeysim.learn.pilot import BUILT_IN_PILOT
 from stand_ins.untrained_models import DefaultConfig, get_model, make_picture
 
 MODES = [[], ["--seeds", "1"], ["--stress"]]
@@ -44,6 +49,40 @@ def test_a_pilot_whose_file_does_not_say_it_takes_its_greatest_throttle_from_the
     usual, slow = (pilot.run(make_picture())[1] for pilot in pilots)
     assert usual > 0.0
     assert slow == pytest.approx(0.25 * usual)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("given", ["*.onnx", "one.onnx,two.onnx", "one.onnx two.onnx"])
+def test_patterns_and_lists_of_pilots_are_expanded(mode, given, tmp_path, monkeypatch):
+    for name in ("one", "two"):
+        shutil.copy(BUILT_IN_PILOT, tmp_path / f"{name}.onnx")
+    found = []
+
+    def stop(_arguments, models, *_):
+        found.extend(models)
+        return 0
+
+    monkeypatch.setattr(command, "run_matrix", stop)
+    monkeypatch.setattr(command, "run_stress", stop)
+    assert donkey.run(["evaluate", "--model", given, *mode]) == 0
+    assert found == [Path("one.onnx"), Path("two.onnx")]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("config", "fits"), [("", True), ("DRIVE_LOOP_HZ = 10\n", False)])
+def test_outside_of_a_car_folder_the_camera_fits_the_pilot(mode, config, fits, tmp_path, monkeypatch):
+    told = []
+
+    def stop(_pilot, _tracks, _laps, conditions, *_, **__):
+        told.append(conditions.fits_pilot)
+        raise SpecError("here it drives.")
+
+    for module in (evaluate, matrix, stress):
+        monkeypatch.setattr(module, "evaluate", stop)
+    if config:
+        (tmp_path / "config.py").write_text(config)
+    donkey.run(["evaluate", *mode])
+    assert told == [fits]
 
 
 @pytest.mark.parametrize(

@@ -254,6 +254,39 @@ def test_read_a_joystick_described_for_the_original(tmp_path):
     assert "donkeycar" not in sys.modules
 
 
+OTHER_CLASS = """
+import no_such_pads as pads
+from no_such_pads.pad import Pad, register
+from donkeycar.parts.controller import PS4Joystick, PS4JoystickController
+from donkeycar.parts.no_such_part import Part
+
+@register("pad", rate=20)
+class OtherPad(Pad, PS4Joystick):
+    names = pads.NAMES.get("all")
+    def __init__(self):
+        super().__init__(pads.Device("/dev/pad"))
+
+@pads.decorate
+class OtherController(PS4JoystickController):
+    pass
+"""
+
+
+@pytest.mark.parametrize("line", [*OTHER_CLASS.strip().splitlines()[:4], OTHER_CLASS])
+@pytest.mark.parametrize("is_before", [True, False])
+def test_imports_of_other_classes_cost_one_s_own_nothing(tmp_path, line, is_before):
+    text = f"{line}\n{MY_JOYSTICK}" if is_before else f"{MY_JOYSTICK}\n{line}\n"
+    layout = read_own_layout(tmp_path, text)
+    assert (layout.steering, layout.throttle) == ("wheel", "pedal")
+    assert layout.actions["left"] == "erase_last_N_records"
+
+
+def test_what_is_missing_is_named_where_the_own_class_needs_it(tmp_path):
+    text = MY_JOYSTICK.replace("(JoystickController)", "(pads.Controller)").replace("\nfrom", "\nimport pads\nfrom", 1)
+    with pytest.raises(SpecError, match=r"no class MyJoystickController .*it imports pads, which is not installed"):
+        read_own_layout(tmp_path, text)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [

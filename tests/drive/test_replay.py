@@ -4,7 +4,8 @@ import pytest
 
 from donkeysim.car.config import make_default_config
 from donkeysim.core.errors import TubError
-from donkeysim.drive.replay import PilotReplay, compare_drive, read_command
+from donkeysim.drive.replay import PilotReplay, compare_drive
+from donkeysim.tub.command import read_command
 from donkeysim.tub.edit import delete_range
 from donkeysim.tub.reader import TubReader
 from donkeysim.tub.writer import TubWriter

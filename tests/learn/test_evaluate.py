@@ -50,6 +50,23 @@ def test_the_built_in_pilot_drives_a_lap_on_the_road(built_in):
     assert BUILT_IN_PILOT.stat().st_size < 1_000_000
 
 
+class Sized(Fixed):
+    """A pilot for pictures of one size, who stays where it is."""
+
+    def __init__(self, shape):
+        super().__init__(0.0, 0.0)
+        self.image_shape = shape
+
+
+@pytest.mark.parametrize("shape", [(30, 80, 3), (80, 160, 3), (120, 160, 1), (66, 200, 3)])
+def test_a_camera_takes_pictures_of_the_pilot_s_size_where_no_config_says_another(shape):
+    conf = read_conf({"cam_config": {"fov": 80}})
+    for fits, expected in ((True, shape), (False, (120, 160, 3))):
+        pilot = Sized(shape)
+        evaluate(pilot, TRACK, 1, Conditions(conf=conf, fits_pilot=fits))
+        assert pilot.images[0].shape == expected
+
+
 def test_lap_times_and_trace_belong_together(built_in):
     run = built_in.runs[0]
     lap = run.column("lap") == 1

@@ -69,6 +69,27 @@ def test_records_that_a_catalog_has_lost_are_counted(folder, caplog, words):
     assert "has lost 3 records: catalog_0.catalog holds 2 of 5." in caplog.text
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("makemovie", "--tub", "d*a"),
+        ("convert", "./d*a", "copy", "--to", "tub"),
+        ("tubhist", "--tub", "d*a"),
+        ("tubhist", "--tub", "./data more"),
+    ],
+)
+def test_a_pattern_or_list_that_no_shell_expanded_is_expanded(folder, words):
+    assert run(list(words)) == 0
+
+
+@pytest.mark.parametrize("words", [("makemovie", "--tub", "*o*"), ("convert", "*o*", "copy"), ("tubclean", "*o*")])
+def test_a_pattern_of_several_tubs_is_refused_where_one_is_wanted(folder, capsys, words):
+    write_tub(folder / "other", 1)
+    (folder / "config.py").unlink()
+    assert run(list(words)) == 1
+    assert "*o* names 2 tubs (more, other); here give one of them." in capsys.readouterr().err
+
+
 def test_tubplot_draws_what_the_built_in_pilot_says(folder, capsys, monkeypatch):
     monkeypatch.setattr("webbrowser.open", lambda address: pytest.fail(f"--noshow opened {address}"))
     shutil.copy(BUILT_IN_PILOT, folder / "mine.onnx")

@@ -73,6 +73,13 @@ def test_a_folder_stands_for_all_of_its_tracks(place):
         expand_tracks([place("b")])
 
 
+def test_a_pattern_that_no_shell_expanded_stands_for_what_fits_it(place):
+    folder = place("a", "ring", "oval", "other")
+    names = expand_tracks([f"{folder}/o*.toml", "flat"])
+    assert [shorten_scene_name(name) for name in names] == ["other", "oval", "flat"]
+    assert expand_tracks([f"{folder}/x*.toml"]) == [f"{folder}/x*.toml"]
+
+
 def test_a_file_that_is_missing_names_the_nearest_beside_it(place):
     folder = place("a", "ring")
     with pytest.raises(SceneError, match=r"no track file .*rinq\.toml'; did you mean .*ring\.toml'\?"):

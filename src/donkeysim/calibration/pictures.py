@@ -11,6 +11,7 @@ from PIL import Image
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.extras import import_extra
 from donkeysim.core.types import ByteArray
+from donkeysim.tub.folder import find_path, is_tub, split_paths
 from donkeysim.tub.formats.pictures import read_video
 from donkeysim.tub.reader import TubReader
 from donkeysim.tub.values import PICTURE_ERRORS
@@ -33,7 +34,7 @@ def list_pictures(places: Sequence[str]) -> list[Path]:
         DonkeySimError: There are none.
     """
     found: list[Path] = []
-    for place in map(Path, places):
+    for place in split_paths(places):
         inside = sorted(place.iterdir()) if place.is_dir() else [place]
         found += [path for path in inside if path.suffix.lower() in SUFFIXES and path.is_file()]
     if not found:
@@ -57,7 +58,7 @@ def read_picture(path: Path) -> ByteArray:
 
 
 def read_drive(place: str) -> list[ByteArray]:
-    """Return pictures of a drive, all of one size, `ENOUGH` of them or up to twice as many.
+    """Return pictures of a drive, all of one size, `ENOUGH` of them or up to twice as many; some may be grey.
 
     Args:
         place: A tub, a folder of pictures or a film.
@@ -75,10 +76,10 @@ def read_drive(place: str) -> list[ByteArray]:
 
 
 def _iterate_drive(place: str) -> Iterator[ByteArray]:
-    path = Path(place).expanduser()
+    path = find_path(place)
     if path.suffix.lower() in FILMS:
         yield from _read_film(path)
-    elif (path / "manifest.json").is_file():
+    elif is_tub(path):
         for record in TubReader(path).iterate_seen():
             yield record.load_image()
     else:

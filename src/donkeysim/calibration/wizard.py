@@ -22,8 +22,9 @@ from donkeysim.calibration.response import MeasuredDrive, Scales, fit_scales, me
 from donkeysim.core.errors import DonkeySimError, format_count
 from donkeysim.core.files import replace_file, write_whole
 from donkeysim.core.types import ByteArray, FloatArray
+from donkeysim.tub.command import find_command_keys
 from donkeysim.tub.reader import TubReader, TubRecord
-from donkeysim.tub.values import read_number
+from donkeysim.tub.values import GREY, read_number
 from donkeysim.world.lens import LensSpec
 from donkeysim.world.specs import CarSpec
 
@@ -173,7 +174,7 @@ def read_records(tub: Path) -> list[TubRecord]:
     records = list(TubReader(tub).iterate_seen())
     if len(records) < 2:
         raise DonkeySimError(f"the tub {tub} has {format_count(len(records), 'record')}; record a drive of a minute.")
-    sizes = Counter(record.measure_image() for record in records)
+    sizes = Counter(record.measure_image().removesuffix(GREY) for record in records)
     if len(sizes) > 1:
         listed = ", ".join(f"{count} of {size}" for size, count in sizes.most_common())
         raise DonkeySimError(f"the tub {tub} holds pictures of several sizes ({listed}); give a drive with one.")
@@ -203,8 +204,8 @@ def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> M
     step = np.maximum(np.diff(time), 1e-3)
     speed, turn = (np.append(column, np.nan) for column in find_rates(moves, step).T[[0, 2]])
     steering, throttle = (
-        np.array([read_number(record.values.get(key)) or 0.0 for record in records])
-        for key in ("user/angle", "user/throttle")
+        np.array([read_number(record.values.get(find_command_keys(record.values)[side])) or 0.0 for record in records])
+        for side in range(2)
     )
     return MeasuredDrive(time, steering, throttle, speed, turn)
 

@@ -57,6 +57,20 @@ def make_steps(config: Config, names: Sequence[str]) -> Transform:
     return transform
 
 
+def fit_picture(picture: ByteArray, shape: tuple[int, int, int]) -> ByteArray:
+    """Return a picture, [h, w, 3] or [h, w, 1], in another size and depth; shape: [height, width, 3 or 1]."""
+    from PIL import Image
+
+    height, width, depth = shape
+    if picture.shape == shape:
+        return picture
+    image = Image.fromarray(picture.squeeze(2) if picture.shape[2] == 1 else picture)
+    image = image.convert("L" if depth == 1 else "RGB")
+    if image.size != (width, height):
+        image = image.resize((width, height))
+    return np.asarray(image, dtype=np.uint8).reshape(height, width, depth)
+
+
 def _keep_depth(image: object, name: str) -> ByteArray:
     """Return a grey picture [h, w] as [h, w, 1]."""
     if not isinstance(image, np.ndarray) or image.ndim not in (2, 3):

@@ -30,10 +30,12 @@ def find_config(arguments: argparse.Namespace) -> Config:
     """
     from donkeysim.car.config import load_config, make_default_config
 
-    is_asked_for = arguments.config is not None or arguments.myconfig != "myconfig.py"
-    if not is_asked_for and not Path("config.py").is_file():
-        return make_default_config()
-    return load_config(arguments.config, arguments.myconfig)
+    return load_config(arguments.config, arguments.myconfig) if has_config(arguments) else make_default_config()
+
+
+def has_config(arguments: argparse.Namespace) -> bool:
+    """Return whether a config was asked for, or lies here."""
+    return arguments.config is not None or arguments.myconfig != "myconfig.py" or Path("config.py").is_file()
 
 
 def add_car_arguments(parser: argparse.ArgumentParser, default: str) -> None:

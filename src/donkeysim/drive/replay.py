@@ -10,10 +10,11 @@ import numpy as np
 from PIL import Image
 
 from donkeysim.car.config import Config
-from donkeysim.car.transform import make_transform
+from donkeysim.car.transform import fit_picture, make_transform
 from donkeysim.core.errors import SpecError, TubError
 from donkeysim.core.pilot import Pilot
 from donkeysim.core.types import ByteArray, FloatArray, Report
+from donkeysim.tub.command import read_command
 from donkeysim.tub.reader import TubReader, TubRecord, read_channel
 from donkeysim.tub.saliency import find_saliency
 
@@ -27,7 +28,7 @@ class PilotReplay:
 
     def __init__(self, pilot: Pilot, config: Config) -> None:
         self._pilot = pilot
-        self._size = (int(config.IMAGE_W), int(config.IMAGE_H))
+        self._size, self._depth = (int(config.IMAGE_H), int(config.IMAGE_W)), int(config.IMAGE_DEPTH)
         self._transform = make_transform(config)
         self._previous: tuple[str, int] | None = None
 
@@ -62,11 +63,8 @@ class PilotReplay:
 
     def _see(self, record: TubRecord) -> ByteArray:
         picture = record.load_image()
-        if picture.shape[1::-1] != self._size:
-            grey = picture.shape[2] == 1
-            resized = np.asarray(Image.fromarray(picture[:, :, 0] if grey else picture).resize(self._size))
-            picture = resized[:, :, np.newaxis] if grey else resized
-        return self._transform(picture)
+        depth = max(self._depth, picture.shape[2])  # pilots for grey pictures take colour, too
+        return self._transform(fit_picture(picture, (*self._size, depth)))
 
     def _gather(self, record: TubRecord) -> list[Any]:
         try:
@@ -101,18 +99,3 @@ def compare_drive(
         said.append((angle, throttle))
         report(done, len(records))
     return driven, said
-
-
-def read_command(record: TubRecord) -> tuple[float, float]:
-    """Return what the driver did at a record: angle, throttle.
-
-    Raises:
-        TubError: The record does not say.
-    """
-    angle, throttle = record.values.get("user/angle"), record.values.get("user/throttle")
-    if not isinstance(angle, int | float) or not isinstance(throttle, int | float):
-        raise TubError(
-            f"record {record.index} of {record.image_folder.parent} does not say what the driver did (user/angle, "
-            "user/throttle); take a tub recorded by driving."
-        )
-    return float(angle), float(throttle)

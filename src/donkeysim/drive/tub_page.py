@@ -25,6 +25,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from donkeysim.core.errors import TubError, describe_unknown
+from donkeysim.tub.command import find_command_keys
 from donkeysim.tub.edit import change_deleted
 from donkeysim.tub.files import read_picture_file
 from donkeysim.tub.overview import SessionSpan, group_positions, read_overview
@@ -55,6 +56,8 @@ class TubSummary(msgspec.Struct):
     path: str
     count: int
     keys: list[str]
+    command: tuple[str, str]
+    """Those of steering and throttle."""
     sessions: list[SessionSpan]
     can_change: bool
     state: DeletedState
@@ -138,6 +141,7 @@ class TubPage:
             str(self._path),
             overview.count,
             sorted(overview.numbers),
+            find_command_keys(overview.numbers),
             overview.sessions,
             not tub.is_old_format,
             describe_deleted(tub.deleted_indexes),

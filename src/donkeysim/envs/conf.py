@@ -132,6 +132,14 @@ class EnvConf:
         """Host and port of the other process; one that we start is on this machine."""
         return self.host if self.host and self.exe_path is None else "127.0.0.1", self.port or DEFAULT_PORT
 
+    def resize(self, shape: tuple[int, int, int]) -> EnvConf:
+        """Return the same with pictures of another size: height, width and channels (1 or 3)."""
+        size = {key: str(side) for key, side in zip(("img_h", "img_w", "img_d"), shape, strict=True)}
+        resized = (
+            _check({**message, **size}) if message["msg_type"] == "cam_config" else message for message in self.messages
+        )
+        return dataclasses.replace(self, cam_resolution=shape, messages=tuple(resized))
+
     def __post_init__(self) -> None:
         low, high = self.throttle_min, self.throttle_max
         if low >= high:

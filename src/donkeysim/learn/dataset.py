@@ -14,13 +14,11 @@ from donkeysim.car.config import describe_failure
 from donkeysim.core.errors import DonkeySimError, SpecError, format_count, shorten
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray, LongArray
 from donkeysim.learn.kinds import LOCATION_KEY, PilotKind, PilotSpec, Targets, encode_targets
+from donkeysim.tub.command import describe_command_keys, find_command_keys
 from donkeysim.tub.reader import TubReader, TubRecord, read_channel
 from donkeysim.tub.values import read_number
 
 _log = logging.getLogger(__name__)
-
-ANGLE_KEY = "user/angle"
-THROTTLE_KEY = "user/throttle"
 
 _NEED_NUMBERS = (
     "every record to learn from needs it as a number. "
@@ -126,11 +124,12 @@ def _make_table(records: list[TubRecord], follows: list[bool], kind: PilotKind) 
         )
     location: LongArray | None = None
     if kind.form == "place":
-        location = np.array([round(_read_number(record, LOCATION_KEY)) for record in records], dtype=np.int64)
+        location = np.rint(_read_column(records, [LOCATION_KEY] * len(records))).astype(np.int64)
+    commands = [find_command_keys(record.values) for record in records]
     return RecordTable(
         records=records,
-        angle=np.array([_read_number(record, ANGLE_KEY) for record in records]),
-        throttle=np.array([_read_number(record, THROTTLE_KEY) for record in records]),
+        angle=_read_column(records, [angle for angle, _ in commands]),
+        throttle=_read_column(records, [throttle for _, throttle in commands]),
         channels=np.array(rows, dtype=np.float32).reshape(len(records), -1),
         location=location,
         follows=np.array(follows, dtype=bool),
@@ -149,13 +148,27 @@ def _read_row(record: TubRecord, kind: PilotKind) -> list[float]:
     return row
 
 
-def _read_number(record: TubRecord, key: str) -> float:
-    value = record.values.get(key)
-    if (number := read_number(value)) is not None:
-        return number
-    if key in record.values:
-        raise DonkeySimError(_describe_no_number(record, key, value))
-    raise DonkeySimError(f"{key!r} is missing in record {record.index}; {_NEED_NUMBERS}")
+def _read_column(records: Sequence[TubRecord], keys: Sequence[str]) -> FloatArray:
+    """Return each record's number under its key, shape [n].
+
+    Raises:
+        DonkeySimError: One lacks it, or all do.
+    """
+    numbers = [read_number(record.values.get(key)) for record, key in zip(records, keys, strict=True)]
+    if any(number is not None for number in numbers):
+        if None not in numbers:
+            return np.array(numbers, dtype=np.float64)
+        first = numbers.index(None)
+        record, key = records[first], keys[first]
+        if key in record.values:
+            raise DonkeySimError(_describe_no_number(record, key, record.values[key]))
+        raise DonkeySimError(f"{key!r} is missing in record {record.index}; {_NEED_NUMBERS}")
+    names = LOCATION_KEY if keys[0] == LOCATION_KEY else describe_command_keys()
+    held = sorted({key for record in records for key in record.values})
+    raise DonkeySimError(
+        f"none of the {format_count(len(records), 'record')} has {keys[0]!r} as a number: they hold "
+        f"{shorten(', '.join(held) or 'nothing', 160)}. Pilots learn from {names}; record with a car that stores them."
+    )
 
 
 def _describe_no_number(record: TubRecord, key: str, value: Any) -> str:

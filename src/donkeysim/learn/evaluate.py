@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,7 @@ class Conditions:
         throttle_range: For whoever loads pilots whose files do not say it, MODEL_CATEGORICAL_MAX_THROTTLE_RANGE.
         film_time: Greatest length of the film [s]; 0: none.
         films_best_lap: Whether the film shows the best lap, if one was finished; else the last moments.
+        fits_pilot: Whether the camera takes pictures of the pilot's size, as no config says another.
     """
 
     conf: EnvConf = field(default_factory=EnvConf)
@@ -74,6 +75,12 @@ class Conditions:
     throttle_range: float = PilotSpec.throttle_range
     film_time: float = 0.0
     films_best_lap: bool = False
+    fits_pilot: bool = False
+
+    def fit(self, pilot: Pilot) -> Conditions:
+        """Return with what this pilot drives."""
+        shape = getattr(pilot, "image_shape", None) if self.fits_pilot else None
+        return self if shape is None else replace(self, conf=self.conf.resize(shape))
 
 
 @dataclass(frozen=True)
@@ -219,6 +226,7 @@ def evaluate(
             f"with seed {seed}; ask for 1 lap or more on 1 track or more, and a seed of 0 or more."
         )
     conditions = conditions or Conditions()
+    conditions = conditions.fit(pilot)
     drives = [_Drive(pilot, scene, lap_count, conditions, seed) for scene in scenes]
     runs = []
     for index, drive in enumerate(drives):

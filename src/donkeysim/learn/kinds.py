@@ -101,7 +101,7 @@ class PilotKind:
     output_names: tuple[str, ...]
     form: Literal["numbers", "angle", "bins", "place"] = "numbers"
     """What the outputs are: angle and throttle in one output or two; the angle alone; a probability per bin of
-    angle and of throttle; angle, throttle and a probability per location."""
+    angle and of throttle (or one throttle); angle, throttle and a probability per location."""
     channels: tuple[str, ...] = ()
     """Channels of the car, and keys of a record, that the pilot reads beside the picture, in order."""
     history: Literal["none", "pictures", "commands"] = "none"
@@ -130,6 +130,8 @@ def decode_outputs(kind: PilotKind, outputs: Outputs, spec: PilotSpec) -> tuple[
     """
     if kind.form == "bins":
         angle = int(outputs[0].argmax()) * 2.0 / (outputs[0].size - 1) - 1.0
+        if outputs[1].size == 1:  # donkeycar 2
+            return angle, float(outputs[1].ravel()[0])
         return angle, int(outputs[1].argmax()) * spec.throttle_range / outputs[1].size
     numbers = np.concatenate([output.ravel() for output in outputs[:2]])
     if kind.form == "angle":

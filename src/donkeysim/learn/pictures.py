@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from donkeysim.car.transform import Transform
+from donkeysim.car.transform import Transform, fit_picture
 from donkeysim.core.errors import DonkeySimError, TubError
 from donkeysim.core.types import BoolArray, ByteArray, LongArray, Report
 from donkeysim.learn.options import find_available_memory
@@ -113,19 +113,11 @@ class PictureStore:
 
     def _fit(self, picture: ByteArray) -> ByteArray:
         """Return a picture in the configured size and depth."""
-        height, width, depth = self._shape
-        if picture.shape == self._shape:
-            return picture
-        from PIL import Image
-
+        height, width, _ = self._shape
         if picture.shape[:2] != (height, width) and not self._is_resized:
             self._is_resized = True
             _log.info("pictures of %s are resized to %dx%d", _describe_shape(picture.shape), width, height)
-        image = Image.fromarray(picture.squeeze(2) if picture.shape[2] == 1 else picture)
-        image = image.convert("L" if depth == 1 else "RGB")
-        if image.size != (width, height):
-            image = image.resize((width, height))
-        return np.asarray(image, dtype=np.uint8).reshape(height, width, -1)
+        return fit_picture(picture, self._shape)
 
 
 def _read_or_nothing(record: TubRecord) -> bytes:

@@ -71,7 +71,7 @@ def _fits_inputs(further: tuple[Port, ...], kind: PilotKind) -> bool:
 def _fits_outputs(outputs: tuple[Port, ...], kind: PilotKind) -> bool:
     sizes = [math.prod(port.shape) for port in outputs]
     if kind.form == "bins":
-        return len(sizes) == 2 and min(sizes) > 1
+        return len(sizes) == 2 and sizes[0] > 1  # donkeycar 2 gives the throttle as one number
     if kind.form == "place":
         return len(sizes) == 3 and sizes[:2] == [1, 1]
     if kind.form == "angle":

@@ -18,6 +18,7 @@ from donkeysim.core.errors import TubError, format_count
 from donkeysim.core.extras import import_extra
 from donkeysim.core.files import replace_file
 from donkeysim.core.types import ByteArray, FloatArray, Report
+from donkeysim.tub.command import find_command_keys
 from donkeysim.tub.reader import TubReader, TubRecord
 from donkeysim.tub.saliency import paint_saliency
 from donkeysim.tub.values import read_number
@@ -99,7 +100,7 @@ def draw_frame(record: TubRecord, picture: ByteArray, options: FilmOptions) -> B
         picture = paint_saliency(picture, options.find_saliency(record))
     height, width = (side * options.scale // 2 * 2 for side in picture.shape[:2])
     image = Image.fromarray(picture).resize((width, height), Image.Resampling.BICUBIC)
-    angle, throttle = (read_number(record.values.get(key)) for key in ("user/angle", "user/throttle"))
+    angle, throttle = (read_number(record.values.get(key)) for key in find_command_keys(record.values))
     if options.shows_user and angle is not None and throttle is not None:
         _draw_command(image, angle, throttle, USER_COLOUR, side=1)
     if options.answer:

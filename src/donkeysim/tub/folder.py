@@ -9,7 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from donkeysim.core.errors import TubError
+from donkeysim.tub.manifest import MANIFEST_NAME
+from donkeysim.tub.old_format import is_old_format
 from donkeysim.tub.reader import TubReader
+
+
+def is_tub(folder: Path) -> bool:
+    """Return whether a folder holds a tub, of format 2 or older."""
+    return (folder / MANIFEST_NAME).is_file() or is_old_format(folder)
 
 
 def split_paths(given: str | Sequence[str]) -> list[Path]:
@@ -35,6 +42,19 @@ def _expand(word: str) -> list[Path]:
     if parts and all(path.exists() for paths in parts for path in paths):
         return [path for paths in parts for path in paths]
     return [Path(word.strip()).expanduser()] if word.strip() else []
+
+
+def find_path(given: str | Path) -> Path:
+    """Return the one tub or other path that a word names, `~` and a pattern expanded.
+
+    Raises:
+        TubError: It names several.
+    """
+    paths = split_paths(str(given))
+    if len(paths) > 1:
+        named = ", ".join(map(str, paths[:3])) + (", …" if len(paths) > 3 else "")
+        raise TubError(f"{given} names {len(paths)} tubs ({named}); here give one of them.")
+    return paths[0] if paths else Path(given)
 
 
 def open_tubs(given: str | Sequence[str]) -> list[TubReader]:

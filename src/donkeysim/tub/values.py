@@ -93,6 +93,9 @@ def encode_picture(key: str, value: object) -> bytes:
     return buffer.getvalue()
 
 
+GREY = " grey"
+"""Ends the size of a grey picture, as people write it."""
+
 MOST_PIXELS = math.prod(LARGEST_PICTURE)
 """Of a picture in a tub; a small file may claim far more."""
 
@@ -118,7 +121,7 @@ def measure_picture(data: bytes) -> str:
         OSError: It is no picture.
     """
     with Image.open(io.BytesIO(data)) as image:
-        return f"{image.width}x{image.height}{' grey' if image.mode == 'L' else ''}"
+        return f"{image.width}x{image.height}{GREY if image.mode == 'L' else ''}"
 
 
 def _convert(key: str, kind: str, value: object) -> Any:

@@ -14,11 +14,14 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 from donkeysim.core.errors import DonkeySimError, PilotError
+from donkeysim.learn.backend import import_keras
 from donkeysim.learn.files.h5 import read_h5
 from donkeysim.learn.files.header import make_header
 from donkeysim.learn.files.keras_model import describe_model
-from donkeysim.learn.files.model_file import load_model, save_model
+from donkeysim.learn.files.model_file import load_model, read_network, save_model
+from donkeysim.learn.files.network import pick_settings
 from donkeysim.learn.files.onnx_writer import make_onnx
+from donkeysim.learn.lite import write_lite
 from donkeysim.learn.pilot import load_pilot
 from stand_ins.untrained_models import DefaultConfig, SmallConfig, get_model, list_kinds, make_picture, predict
 
@@ -195,6 +198,62 @@ def make_newer_header(*told):
 def test_a_file_that_must_be_converted_says_how(ending, hint, tmp_path):
     with pytest.raises(PilotError, match=f"pilot{ending} must be converted first; .*{hint}"):
         load_pilot(tmp_path / f"pilot{ending}")
+
+
+@pytest.mark.parametrize("beside", [".h5", ".keras", ".onnx", ".tflite"])
+@pytest.mark.parametrize("ending", [".savedmodel", ".trt", ".json"])
+def test_a_file_that_must_be_converted_names_the_pilots_of_its_name_that_drive(beside, ending, tmp_path):
+    (tmp_path / f"pilot{beside}").write_bytes(b"")
+    (tmp_path / "other.onnx").write_bytes(b"")
+    with pytest.raises(PilotError, match=rf"must be converted first; or take .*pilot\{beside}, which lies beside it"):
+        load_pilot(tmp_path / f"pilot{ending}")
+
+
+def make_small(size):
+    """Layers as people write them, for pictures of a size (width, height), up to what comes before the outputs."""
+    keras = import_keras()
+    layers = keras.layers
+    picture = keras.Input((size[1], size[0], 3), name="img_in")
+    x = layers.Resizing(33, 100)(layers.Rescaling(2.0, offset=-1.0)(picture))
+    x = layers.Flatten()(layers.Conv2D(4, 5, strides=4, activation="relu")(x))
+    return picture, layers.Dense(8, activation="relu")(x), layers
+
+
+@pytest.mark.parametrize("size", [(160, 120), (80, 30), (160, 80)])
+@pytest.mark.parametrize("ending", [".h5", ".keras"])
+def test_a_network_that_resizes_and_rescales_says_what_it_says_in_keras(ending, size, tmp_path):
+    keras = import_keras()
+    picture, x, layers = make_small(size)
+    model = keras.Model(picture, [layers.Dense(1, name="n_outputs0")(x), layers.Dense(1, name="n_outputs1")(x)])
+    model.save(tmp_path / f"theirs{ending}")
+    seen = make_picture(3, (size[1], size[0], 3))
+    pilot = load_pilot(tmp_path / f"theirs{ending}")
+    expected = [float(output.item()) for output in predict(model, seen[None].astype(np.float32) / 255.0)]
+    assert pilot.run(seen) == pytest.approx(expected, abs=1e-5)
+    assert pilot.image_shape == seen.shape
+
+
+@pytest.mark.parametrize("setting", ["crop_to_aspect_ratio", "pad_to_aspect_ratio", "antialias"])
+def test_a_resizing_that_would_say_something_else_is_refused(setting):
+    with pytest.raises(PilotError, match=f"'small' has the setting {setting}, which pilots here cannot have"):
+        pick_settings("Resizing", {"height": 3, "width": 4, setting: True}, "small")
+
+
+@pytest.mark.parametrize("ending", [".h5", ".keras"])
+def test_a_categorical_pilot_of_donkeycar_2_gives_its_throttle_as_a_number(ending, tmp_path):
+    keras = import_keras()
+    picture, x, layers = make_small((160, 120))
+    angle = layers.Dense(15, activation="softmax", name="angle_out")(x)
+    model = keras.Model(picture, [angle, layers.Dense(1, activation="relu", name="throttle_out")(x)])
+    path = tmp_path / f"old{ending}"
+    model.save(path)
+    bins, throttle = predict(model, PICTURE[None].astype(np.float32) / 255.0)
+    for kind in (None, "categorical"):
+        pilot = load_pilot(path, kind)
+        assert pilot.kind == "categorical"
+        assert pilot.run(PICTURE) == pytest.approx((bins.argmax() / 7.0 - 1.0, throttle.item()), abs=1e-5)
+    written = write_lite(*read_network(path), path, None)
+    assert load_pilot(written[0]).run(PICTURE) == pytest.approx(pilot.run(PICTURE), abs=1e-5)
 
 
 def test_a_missing_pilot_is_answered_with_those_beside_it(linear_h5):

@@ -62,8 +62,13 @@ NETWORKS = {
     "pools": chain(
         (9, 8, 2), ("MaxPooling2D", {"pool_size": 2}, ()), ("AveragePooling2D", {"pool_size": 3, "padding": "same"}, ())
     ),
+    "larger": chain((5, 7, 3), ("Resizing", {"height": 8, "width": 11}, ()), conv(2, (3, 3), 3)),
+    "smaller": chain((9, 12, 1), ("Resizing", {"height": 4, "width": 5, "interpolation": "bilinear"}, ()), FLAT),
+    "nearest": chain((9, 12, 2), ("Resizing", {"height": 3, "width": 24, "interpolation": "nearest"}, ()), FLAT),
+    "scaled": chain((4, 5, 3), ("Rescaling", {"scale": 2.0, "offset": -1.0}, ()), conv(2, (3, 3), 3)),
+    "scaled each": chain((4, 5, 3), ("Rescaling", {"scale": [2.0, 0.5, 3.0], "offset": [0.0, 1.0, -1.0]}, ()), FLAT),
     "average": chain((5, 4, 8), ("GlobalAveragePooling2D", {}, ()), LAST),
-    "normal": chain((3, 3, 4), ("BatchNormalization", {}, ((4,),) * 4), ("Activation", {"activation": "relu"}, ())),
+    "normal": chain((2, 3, 4), ("BatchNormalization", {}, ((4,),) * 4), ("Activation", {"activation": "relu"}, ())),
     "softmax": chain((2, 2, 2), FLAT, ("Dense", {"units": 5, "activation": "softmax"}, ((8, 5), (5,)))),
     "time": chain(
         (4, 6, 5, 2),
@@ -117,6 +122,15 @@ def test_integers_say_about_the_same(name):
     assert run.get_input_details()["img_in"]["dtype"] == np.float32
 
 
+@pytest.mark.parametrize("name", list(NETWORKS))
+def test_every_layer_says_in_onnx_what_it_says_in_keras(name, tmp_path):
+    network = NETWORKS[name]
+    picture = RNG.integers(0, 256, network.layers[0].settings["shape"], dtype=np.uint8)
+    expected = predict(make_model(network), [picture[None].astype(np.float32) / 255.0])[0]
+    (said,) = OnnxSession(make_onnx(network, None), tmp_path / "tiny.onnx").run(picture, [])
+    assert np.abs(said.ravel() - expected.ravel()).max() <= 1e-5
+
+
 def test_a_file_has_the_names_that_the_originals_app_looks_for():
     head = Network(
         "memory",
@@ -150,6 +164,7 @@ def test_a_file_has_the_names_that_the_originals_app_looks_for():
         (conv(4, (1, 1), 2, padding="full"), "padding 'full'"),
         (conv(4, (1, 1), 5), "the file is broken"),
         (("Dense", {}, ()), "does not fit"),
+        (("Resizing", {"height": 3, "width": 3, "interpolation": "bicubic"}, ()), "only bilinear and nearest"),
         (("BatchNormalization", {"axis": 1}, ((2,),) * 4), "only the last one"),
     ],
 )

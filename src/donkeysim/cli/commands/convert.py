@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Convert, and say what came of it."""
+    from donkeysim.tub.folder import find_path
     from donkeysim.tub.formats.convert import convert
     from donkeysim.tub.formats.lerobot import LeRobotOptions
     from donkeysim.tub.formats.lerobot_features import TASK
@@ -41,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     options = LeRobotOptions(arguments.video, arguments.task or TASK, arguments.fps) if is_asked else None
     target = Path(arguments.target).expanduser()
     with show_progress("converting") as report:
-        done = convert(Path(arguments.source).expanduser(), target, arguments.to, options, report)
+        done = convert(find_path(arguments.source), target, arguments.to, options, report)
     console.print(f"saved {target}: {done}", soft_wrap=True)
     for note in done.notes:
         console.print(note, soft_wrap=True)

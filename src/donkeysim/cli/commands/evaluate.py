@@ -2,7 +2,8 @@
 
 The report is one HTML file: the track coloured by the distance from its middle line, speed and steering along the laps,
 lap times and a short film. Inside a car folder, its config determines the size of the pictures and how they are
-transformed. The exit code is 1 if the pilot left the road, hit something, or did not finish its laps.
+transformed; elsewhere pictures have the pilot's size. The exit code is 1 if the pilot left the road, hit something, or
+did not finish its laps.
 
 Several pilots, or --seeds, make a matrix instead: each pilot on each track from each start, with confidence intervals.
 
@@ -28,7 +29,7 @@ from donkeysim.cli.evaluation_matrix import (
     is_matrix,
     run_matrix,
 )
-from donkeysim.cli.shared_options import add_car_arguments, add_config_arguments, choose_car, find_config
+from donkeysim.cli.shared_options import add_car_arguments, add_config_arguments, choose_car, find_config, has_config
 from donkeysim.cli.stress_test import run_stress
 
 if TYPE_CHECKING:
@@ -75,13 +76,16 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.learn.evaluate import evaluate
     from donkeysim.learn.pilot import load_pilot, try_pilot
     from donkeysim.learn.pilot_names import BUILT_IN, find_pilot
+    from donkeysim.tub.folder import split_paths
     from donkeysim.world.tracks.catalogue import expand_tracks
 
+    if arguments.model:
+        arguments.model = [str(path) for path in split_paths(arguments.model)]
     check_start(arguments)
     config = choose_car(find_config(arguments), arguments)
     if arguments.look is not None:
         vars(config).update(GYM_CONF={**(config.GYM_CONF or {}), "look": arguments.look})
-    conditions, scene = read_conditions(config)
+    conditions, scene = read_conditions(config, fits_pilot=not has_config(arguments))
     tracks = expand_tracks(arguments.tracks or [scene])
     if arguments.stress or is_matrix(arguments):
         models = [find_pilot(model) for model in arguments.model or (BUILT_IN,)]
@@ -108,8 +112,12 @@ def name_report(model: str) -> str:
     return "built_in_report.html" if model == BUILT_IN else f"{model}_report.html"
 
 
-def read_conditions(config: Config) -> tuple[Conditions, str]:
-    """Return what a car's config says about driving with a pilot, and the track."""
+def read_conditions(config: Config, fits_pilot: bool = False) -> tuple[Conditions, str]:
+    """Return what a car's config says about driving with a pilot, and the track.
+
+    Args:
+        fits_pilot: Whether pictures are of the pilot's size instead of the config's.
+    """
     from donkeysim.car.transform import make_transform
     from donkeysim.drive.simulator_settings import read_settings
     from donkeysim.learn.evaluate import Conditions
@@ -124,6 +132,7 @@ def read_conditions(config: Config) -> tuple[Conditions, str]:
         throttle_factor=float(config.AI_THROTTLE_MULT),
         throttle_range=read_spec(config).throttle_range,
         film_time=FILM_TIME,
+        fits_pilot=fits_pilot,
     )
     return conditions, settings.scene
 

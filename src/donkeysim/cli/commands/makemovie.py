@@ -38,11 +38,12 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.drive.replay import PilotReplay
     from donkeysim.learn.pilot import load_pilot
     from donkeysim.tub.film import FilmOptions, make_film
+    from donkeysim.tub.folder import find_path
     from donkeysim.tub.reader import TubReader
 
     if arguments.salient and not arguments.model:
         raise SpecError("--salient shows what matters to a pilot; name one with --model.")
-    tub = TubReader(arguments.tub)
+    tub = TubReader(find_path(arguments.tub))
     config = load_config(arguments.config, driving=False)
     answer = find_saliency = None
     if arguments.model:

@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     from donkeysim.drive.tub_page import create_app
+    from donkeysim.tub.folder import find_path
     from donkeysim.web.serving import PageServer, bind_port
 
     async def serve() -> None:
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             await page.stop()
 
-    app = create_app(arguments.tub)
+    app = create_app(find_path(arguments.tub))
     try:
         asyncio.run(serve())
     except KeyboardInterrupt:

@@ -79,6 +79,29 @@ class StandInController:
         return name
 
 
+class _MissingType(type):
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _MissingType(name, (Missing,), {})  # of its own, as one class may have several as bases
+
+
+class Missing(metaclass=_MissingType):
+    """Stands for what a file imports and is not installed, as long as its own class does without it."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        """Take whatever it is given."""
+
+    def __call__(self, *_: object, **__: object) -> Missing:
+        """Be called as a function or a decorator."""
+        return self
+
+    def __getattr__(self, name: str) -> Missing:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+
 def load_layout(path: Path) -> ControllerLayout:
     """Return what a my_joystick.py says.
 
@@ -87,12 +110,16 @@ def load_layout(path: Path) -> ControllerLayout:
     """
     if not path.is_file():
         raise SpecError(f"CONTROLLER_TYPE is custom, but there is no {path}; make it with `donkey createjs`.")
+    missing: list[str] = []
     try:
-        controller = _make_controller(path)
+        controller = _make_controller(path, missing)
     except Exception as error:
         raise SpecError(f"{describe_failure(path, error)} Create it again with `donkey createjs`.") from error
     if controller is None or controller.js is None:
-        raise SpecError(f"{path} has no class MyJoystickController with a joystick; make it with `donkey createjs`.")
+        lacks = f" (it imports {', '.join(missing)}, which is not installed)" if missing else ""
+        raise SpecError(
+            f"{path} has no class MyJoystickController with a joystick{lacks}; make it with `donkey createjs`."
+        )
     axes, buttons = controller.js.axis_names, controller.js.button_names
     used_axes = {
         _name_action(path, action, ("set_steering", "set_throttle", "do_nothing")): _find(path, "axis", axis, axes)
@@ -108,12 +135,22 @@ def load_layout(path: Path) -> ControllerLayout:
     return ControllerLayout(axes, buttons, used_axes["set_steering"], used_axes["set_throttle"], actions)
 
 
-def _make_controller(path: Path) -> StandInController | None:
-    """Run the file and return its controller; None when it has none."""
+def _make_controller(path: Path, missing: list[str]) -> StandInController | None:
+    """Run the file and return its controller, None when it has none; what it imports in vain joins `missing`."""
+
+    def import_or_stand_in(name: str, *arguments: Any) -> Any:
+        if name == _STAND_INS.__name__:
+            return _STAND_INS
+        try:
+            return builtins.__import__(name, *arguments)
+        except ModuleNotFoundError:
+            missing.append(name)
+            return Missing
+
     names: dict[str, Any] = {
         "__name__": path.stem,
         "__file__": str(path),
-        "__builtins__": {**vars(builtins), "__import__": _import},
+        "__builtins__": {**vars(builtins), "__import__": import_or_stand_in},
     }
     exec(compile(path.read_bytes(), str(path), "exec"), names)
     kind = names.get("MyJoystickController")
@@ -124,12 +161,15 @@ def _make_controller(path: Path) -> StandInController | None:
     return controller
 
 
-def _import(name: str, *arguments: Any) -> Any:
-    return _STAND_INS if name == _STAND_INS.__name__ else builtins.__import__(name, *arguments)
+def _find_other(name: str) -> Any:
+    """Return what stands for another class of the original's module, such as PS4Joystick."""
+    if name.endswith(("Joystick", "Controller")):
+        return getattr(Missing, name)
+    raise AttributeError(name)
 
 
 _STAND_INS = ModuleType("donkeycar.parts.controller")
-vars(_STAND_INS).update(Joystick=StandInJoystick, JoystickController=StandInController)
+vars(_STAND_INS).update(Joystick=StandInJoystick, JoystickController=StandInController, __getattr__=_find_other)
 
 
 def _name_action(path: Path, action: Any, allowed: Sequence[str]) -> str:

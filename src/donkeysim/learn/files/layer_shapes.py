@@ -60,6 +60,38 @@ def spread_edges(value: Any, rank: int) -> list[tuple[int, ...]]:
     return [spread(pair, 2) for pair in value] if isinstance(value, list | tuple) else [(int(value),) * 2] * rank
 
 
+def check_interpolation(layer: Layer) -> str:
+    """Return how a resizing finds what lies between pixels, "bilinear" or "nearest".
+
+    Raises:
+        PilotError: Another way.
+    """
+    way = str(layer.settings.get("interpolation", "bilinear"))
+    if way not in ("bilinear", "nearest"):
+        raise PilotError(f"the layer {layer.name!r} resizes by {way!r}; only bilinear and nearest can be written.")
+    return way
+
+
+def weigh_pixels(layer: Layer, before: int, after: int) -> Float32Array:
+    """Return how much of each pixel of a row or column a resized one takes, shape [after, before]; as TensorFlow."""
+    centre = (np.arange(after) + 0.5) * before / after
+    if check_interpolation(layer) == "nearest":
+        chosen: Float32Array = np.eye(before, dtype=np.float32)[centre.astype(int)]
+        return chosen
+    place = np.clip(centre - 0.5, 0.0, before - 1.0)
+    low = np.floor(place).astype(int)
+    share = (place - low)[:, None]
+    pixels = np.eye(before)
+    shares: Float32Array = (1.0 - share) * pixels[low] + share * pixels[np.minimum(low + 1, before - 1)]
+    return shares.astype(np.float32)
+
+
+def read_scaling(layer: Layer) -> tuple[Float32Array, Float32Array]:
+    """Return factor and shift of a rescaling: a number each, or one for each channel."""
+    settings = layer.settings
+    return np.asarray(settings["scale"], dtype=np.float32), np.asarray(settings.get("offset", 0.0), dtype=np.float32)
+
+
 def check_padding(layer: Layer) -> str:
     """Return the padding of a convolution or a pooling, "valid" or "same".
 

@@ -37,8 +37,14 @@ def check_ending(path: Path) -> str:
         return ending
     if ending in _CONVERSIONS:
         way = _CONVERSIONS[ending].format(path=path, base=path.with_suffix(""))
-        raise PilotError(f"{path} must be converted first; {way}.")
+        raise PilotError(f"{path} must be converted first; {_list_same(path) or way}.")
     raise PilotError(f"{path} is not a pilot's file; they end in {', '.join(ENDINGS)}.")
+
+
+def _list_same(path: Path) -> str:
+    """Return in words which pilots of the same name lie beside a file that cannot be read; "" where there are none."""
+    same = [path.with_suffix(ending) for ending in ENDINGS if path.with_suffix(ending).is_file()]
+    return f"or take {' or '.join(map(str, same))}, which lies beside it and has its name" if same else ""
 
 
 def save_model(

@@ -11,7 +11,7 @@ from donkeysim.core.types import Float32Array
 
 _CONVOLUTION = ("filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate", "groups")
 _ACTIVE = ("activation", "use_bias")
-_REMEMBERING = ("stateful", "return_state", "time_major")
+_REFUSED = ("stateful", "return_state", "time_major", "crop_to_aspect_ratio", "pad_to_aspect_ratio", "antialias")
 _POOLING = ("pool_size", "strides", "padding", "data_format")
 
 LAYER_SETTINGS: Mapping[str, tuple[str, ...]] = {
@@ -22,6 +22,8 @@ LAYER_SETTINGS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _POOLING),
     "GlobalAveragePooling2D": ("data_format",),
     **dict.fromkeys(("Cropping2D", "Cropping3D"), ("cropping", "data_format")),
+    "Resizing": ("height", "width", "interpolation"),
+    "Rescaling": ("scale", "offset"),
     "ZeroPadding2D": ("padding", "data_format"),
     "Flatten": ("data_format",),
     "Activation": ("activation",),
@@ -80,7 +82,7 @@ def pick_settings(class_name: str, config: Mapping[str, Any], layer_name: str) -
     settings = {key: config[key] for key in LAYER_SETTINGS[class_name] if key in config}
     if settings.get("data_format") == "channels_first":
         raise PilotError(f"the layer {layer_name!r} wants channels first; only channels last can be read.")
-    if unknown := [key for key in _REMEMBERING if config.get(key)]:
+    if unknown := [key for key in _REFUSED if config.get(key)]:
         raise PilotError(f"the layer {layer_name!r} has the setting {unknown[0]}, which pilots here cannot have.")
     activation = settings.get("activation")
     if activation is not None and not isinstance(activation, str):

@@ -13,10 +13,12 @@ from donkeysim.core.errors import PilotError
 from donkeysim.learn.files.layer_shapes import (
     check_padding,
     fold_normalization,
+    read_scaling,
     shrink_axes,
     spread,
     spread_edges,
     take_weights,
+    weigh_pixels,
 )
 from donkeysim.learn.files.network import Layer
 from donkeysim.learn.files.onnx_graph import OnnxGraph, Tensor
@@ -185,6 +187,23 @@ def _add_cropping(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tens
     return replace(x, name=graph.node("Slice", inputs), shape=(*left, depth))
 
 
+def _add_resizing(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    """Two products with matrices: that is exactly what TensorFlow does, whatever version of ONNX runs it."""
+    x = graph.put_channels_first(sources[0])
+    height, width, depth = x.shape
+    size = int(layer.settings["height"]), int(layer.settings["width"])
+    rows, columns = weigh_pixels(layer, height, size[0]), weigh_pixels(layer, width, size[1])
+    name = graph.node("MatMul", [graph.constant(rows), x.name])
+    return replace(x, name=graph.node("MatMul", [name, graph.constant(columns.T)]), shape=(*size, depth))
+
+
+def _add_rescaling(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_last(sources[0])
+    factor, shift = read_scaling(layer)
+    scaled = graph.node("Mul", [x.name, graph.constant(factor)])
+    return replace(x, name=graph.node("Add", [scaled, graph.constant(shift)]))
+
+
 def _add_padding(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_last(sources[0])
     (top, bottom), (left, right) = spread_edges(layer.settings["padding"], 2)
@@ -203,6 +222,8 @@ _ADDERS: dict[str, Callable[[OnnxGraph, Layer, list[Tensor]], Tensor]] = {
     **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _add_pooling),
     "GlobalAveragePooling2D": _add_global_average,
     **dict.fromkeys(("Cropping2D", "Cropping3D"), _add_cropping),
+    "Resizing": _add_resizing,
+    "Rescaling": _add_rescaling,
     "ZeroPadding2D": _add_padding,
     "Flatten": _add_flatten,
     "Activation": _add_activation,

@@ -18,7 +18,10 @@ from donkeysim.learn.files.tflite_values import Ranges
 LEAST_SPAN = 1e-6
 """Between the ends of what a tensor held; one that was always 0 has a scale nevertheless."""
 
-_ALIKE = ("RESHAPE", "STRIDED_SLICE", "SPLIT", "PAD", "CONCATENATION", "MAX_POOL_2D", "AVERAGE_POOL_2D")
+_ALIKE = (
+    *("RESHAPE", "STRIDED_SLICE", "SPLIT", "PAD", "CONCATENATION", "MAX_POOL_2D", "AVERAGE_POOL_2D"),
+    *("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"),
+)
 """Operations whose inputs and outputs must have one scale."""
 
 _FIXED = {"LOGISTIC": (1 / 256, -128), "SOFTMAX": (1 / 256, -128), "TANH": (1 / 128, 0)}

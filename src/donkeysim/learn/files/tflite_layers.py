@@ -15,8 +15,10 @@ import numpy as np
 
 from donkeysim.core.errors import PilotError
 from donkeysim.learn.files.layer_shapes import (
+    check_interpolation,
     check_padding,
     fold_normalization,
+    read_scaling,
     shrink_axes,
     spread,
     spread_edges,
@@ -189,9 +191,7 @@ def _multiply(graph: TfliteGraph, source: int, kernel: Any, bias: list[Any], act
 
 def _add_normalization(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     shape = graph.get_shape(sources[0])
-    factor, shift = fold_normalization(layer, _drop_batch(shape))
-    scaled = graph.add("MUL", [sources[0], graph.add_constant(factor)], shape, activation=NO_ACTIVATION)
-    return graph.add("ADD", [scaled, graph.add_constant(shift)], shape, activation=NO_ACTIVATION)
+    return _scale(graph, sources[0], *fold_normalization(layer, _drop_batch(shape)))
 
 
 def _add_lstm(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
@@ -293,6 +293,25 @@ def _add_cropping(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     return graph.cut(sources[0], [first for first, _ in edges], ends)
 
 
+def _add_resizing(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
+    rows, _, _, channels = graph.get_shape(sources[0])
+    size = int(layer.settings["height"]), int(layer.settings["width"])
+    operator = {"bilinear": "RESIZE_BILINEAR", "nearest": "RESIZE_NEAREST_NEIGHBOR"}[check_interpolation(layer)]
+    inputs = [sources[0], graph.add_constant(size, np.int32)]
+    return graph.add(operator, inputs, (rows, *size, channels), half_pixel_centers=True)
+
+
+def _add_rescaling(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
+    return _scale(graph, sources[0], *read_scaling(layer))
+
+
+def _scale(graph: TfliteGraph, source: int, factor: Any, shift: Any) -> int:
+    """Add a factor and a shift, each one number or one for each channel."""
+    shape = graph.get_shape(source)
+    scaled = graph.add("MUL", [source, graph.add_constant(factor)], shape, activation=NO_ACTIVATION)
+    return graph.add("ADD", [scaled, graph.add_constant(shift)], shape, activation=NO_ACTIVATION)
+
+
 def _add_padding(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     return graph.pad(sources[0], [(0, 0), *spread_edges(layer.settings["padding"], 2), (0, 0)])
 
@@ -306,6 +325,8 @@ _ADDERS: dict[str, Callable[[TfliteGraph, Layer, list[int]], int]] = {
     **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _add_pooling),
     "GlobalAveragePooling2D": _add_global_average,
     **dict.fromkeys(("Cropping2D", "Cropping3D"), _add_cropping),
+    "Resizing": _add_resizing,
+    "Rescaling": _add_rescaling,
     "ZeroPadding2D": _add_padding,
     "Flatten": _add_flatten,
     "Activation": _add_activation,

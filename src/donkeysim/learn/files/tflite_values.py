@@ -100,6 +100,11 @@ def _pool(operation: Operation, given: list[Tensor], is_mean: bool = False) -> T
     return (sums / counts).permute(0, 2, 3, 1)
 
 
+def _resize(given: list[Tensor], mode: str) -> Tensor:
+    source = given[0].permute(0, 3, 1, 2)
+    return functional.interpolate(source, tuple(given[1].tolist()), mode=mode).permute(0, 2, 3, 1)
+
+
 def _cut(_operation: Operation, given: list[Tensor]) -> Tensor:
     source, *corners = given
     rows = zip(*(row.tolist() for row in corners), strict=True)
@@ -122,6 +127,8 @@ _COMPUTE: dict[str, Callable[[Operation, list[Tensor]], Any]] = {
     "MUL": lambda _, given: given[0] * given[1],
     "RELU": lambda _, given: given[0].relu(),
     "RESHAPE": lambda _, given: given[0],
+    "RESIZE_BILINEAR": lambda _, given: _resize(given, "bilinear"),
+    "RESIZE_NEAREST_NEIGHBOR": lambda _, given: _resize(given, "nearest-exact"),
     "SOFTMAX": lambda _, given: given[0].softmax(-1),
     "TANH": lambda _, given: given[0].tanh(),
     "PAD": _pad,

@@ -17,6 +17,7 @@ from donkeysim.tub.formats.mcap import McapDrive, write_mcap
 from donkeysim.tub.formats.minari import METADATA_PATH, write_minari
 from donkeysim.tub.formats.minari_reader import MinariDrive
 from donkeysim.tub.formats.parquet import ParquetDrive, write_parquet
+from donkeysim.tub.formats.pictures import ColourDrive, find_mixed
 from donkeysim.tub.formats.survey import Survey, survey_drive
 from donkeysim.tub.formats.tub import TubDrive, write_tub
 from donkeysim.tub.manifest import MANIFEST_NAME
@@ -40,7 +41,9 @@ _OPEN: dict[str, Callable[[Path], RecordedDrive]] = {
     "mcap": McapDrive,
     "parquet": ParquetDrive,
 }
-_WITHOUT_DELETED = ("lerobot", "minari")
+_ALIKE = ("lerobot", "minari")
+"""Formats without deleted records, whose pictures are all of one size and depth."""
+
 _BEGINNINGS = {b"\x89MCAP": "mcap", b"PAR1": "parquet"}
 
 
@@ -85,11 +88,14 @@ def convert(
         raise TubError(f"{target} exists already; choose another name, or remove it first.")
     drive = _OPEN[found](source)
     survey = survey_drive(drive)
+    mixed = find_mixed(drive) if chosen in _ALIKE else []
+    drive = ColourDrive(drive, mixed) if mixed else drive
     write = _find_writer(chosen, target, options)
     whole = replace_file if chosen in ENDINGS.values() else make_folder
     with whole(target, TubError) as beside:
         notes = write(drive, survey, beside, report)
-    left_out = survey.deleted_count if chosen in _WITHOUT_DELETED else 0
+    left_out = survey.deleted_count if chosen in _ALIKE else 0
+    notes += [f"Some pictures of {key!r} are grey; they became colour pictures, as the others are." for key in mixed]
     return Conversion(chosen, survey.count - left_out, tuple(notes))
 
 

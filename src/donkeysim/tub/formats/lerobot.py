@@ -11,7 +11,8 @@ from typing import Any
 
 from donkeysim.core.errors import TubError
 from donkeysim.core.types import Report
-from donkeysim.tub.formats.drive import ANGLE_KEY, THROTTLE_KEY, DriveRecord, RecordedDrive
+from donkeysim.tub.command import describe_command_keys
+from donkeysim.tub.formats.drive import DriveRecord, RecordedDrive
 from donkeysim.tub.formats.lerobot_features import (
     ACTION,
     INDEX,
@@ -128,6 +129,7 @@ class _Writer:
     def __init__(self, drive: RecordedDrive, survey: Survey, folder: Path, options: LeRobotOptions) -> None:
         self._arrow, self._parquet = import_arrow()
         self._drive, self._survey, self._folder, self._options = drive, survey, folder, options
+        self._action_keys = survey.find_action()
         self._check = PictureCheck(drive, "a LeRobot dataset")
         self.features: dict[str, Feature] = {}
         self._pictures: dict[str, str] = {}
@@ -233,8 +235,8 @@ class _Writer:
         for name, feature in self.features.items():
             if feature.key:
                 row[name] = feature.convert(values.get(feature.key))
-        if ACTION in self.features:
-            row[STATE], row[ACTION] = episode.command, [float(values[key]) for key in (ANGLE_KEY, THROTTLE_KEY)]
+        if keys := self._action_keys:
+            row[STATE], row[ACTION] = episode.command, [float(values[key]) for key in keys]
             episode.command = row[ACTION]
         return row
 
@@ -393,6 +395,6 @@ def _list_losses(survey: Survey, features: dict[str, Feature]) -> Iterator[str]:
     if texts:
         yield f"As text (JSON), since records have none of them, or of several kinds or lengths: {', '.join(texts)}."
     if ACTION not in features:
-        yield f"It has no {ACTION!r}, which policies learn: not all records have {ANGLE_KEY!r} and {THROTTLE_KEY!r}."
+        yield f"It has no {ACTION!r}, which policies learn: not all records have {describe_command_keys()}."
     if not survey.is_timed:
         yield f"The records' times do not tell their rate; {survey.rate} a second is assumed (--fps says another)."

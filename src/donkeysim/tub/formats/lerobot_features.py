@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from donkeysim.tub.formats.drive import ANGLE_KEY, THROTTLE_KEY, decode_optional, encode_optional
+from donkeysim.tub.formats.drive import decode_optional, encode_optional
 from donkeysim.tub.formats.survey import InputColumn, Survey, ValueKind
 
 ACTION, STATE, PICTURE = "action", "observation.state", "observation.image"
@@ -85,12 +85,7 @@ def name_features(survey: Survey) -> dict[str, Feature]:
     """Return all columns but pictures, by name."""
     features = {"timestamp": Feature("float32")}
     features |= {name: Feature("int64") for name in ("frame_index", "episode_index", "index", "task_index")}
-    numbers = {
-        column.key
-        for column in survey.columns
-        if column.is_complete and column.kind in (ValueKind("float"), ValueKind("int"))
-    }
-    if {ANGLE_KEY, THROTTLE_KEY} <= numbers:
+    if survey.find_action() is not None:
         features |= {name: Feature("float32", (2,), ("angle", "throttle")) for name in (STATE, ACTION)}
     features |= {SESSION: Feature("string"), INDEX: Feature("int64"), TIME: Feature("int64")}
     for column in survey.columns:

@@ -14,7 +14,8 @@ import numpy as np
 from donkeysim.core.errors import TubError
 from donkeysim.core.extras import import_extra
 from donkeysim.core.types import Report
-from donkeysim.tub.formats.drive import ANGLE_KEY, THROTTLE_KEY, DriveRecord, RecordedDrive, encode_optional
+from donkeysim.tub.command import describe_command_keys
+from donkeysim.tub.formats.drive import DriveRecord, RecordedDrive, encode_optional
 from donkeysim.tub.formats.pictures import PictureCheck, decode_any
 from donkeysim.tub.formats.survey import ITEM_TYPES, InputColumn, Survey, ValueKind, list_stretches
 
@@ -62,16 +63,16 @@ def write_minari(drive: RecordedDrive, survey: Survey, folder: Path, report: Rep
         DonkeySimError: h5py is not installed.
     """
     name = name_dataset(target)
-    complete = {column.key for column in survey.columns if column.is_complete and column.kind.item in ("float", "int")}
-    if not {ANGLE_KEY, THROTTLE_KEY} <= complete:
+    action_keys = survey.find_action()
+    if action_keys is None:
         raise TubError(
-            f"a Minari dataset needs actions, and not all records of {drive.path} have {ANGLE_KEY!r} and "
-            f"{THROTTLE_KEY!r} as numbers; convert to Parquet or MCAP."
+            f"a Minari dataset needs actions, and not all records of {drive.path} have steering and throttle as "
+            f"numbers ({describe_command_keys()}); convert to Parquet or MCAP."
         )
     (folder / "data").mkdir()
     done = 0
     with import_hdf5().File(folder / EPISODES_PATH, "w", track_order=True) as file:
-        writer = _Writer(drive, survey, file)
+        writer = _Writer(drive, survey, file, action_keys)
         for begins, record in list_stretches(drive):
             writer.add(begins, record)
             done += 1
@@ -115,9 +116,9 @@ def name_dataset(target: Path) -> str:
 class _Writer:
     """Writes episodes; an episode's arrays grow in steps."""
 
-    def __init__(self, drive: RecordedDrive, survey: Survey, file: Any) -> None:
+    def __init__(self, drive: RecordedDrive, survey: Survey, file: Any, action_keys: tuple[str, str]) -> None:
         self._hdf5 = import_hdf5()
-        self._drive, self._file = drive, file
+        self._drive, self._file, self._action_keys = drive, file, action_keys
         self._check = PictureCheck(drive, "a Minari dataset")
         self._columns = {_choose_name(column.key): column for column in survey.columns}
         self.pictures: dict[str, str] = {}
@@ -185,7 +186,7 @@ class _Writer:
     def _write_held(self) -> None:
         """Write the records that are held."""
         if self._held:
-            commands = [[record.values[key] for key in (ANGLE_KEY, THROTTLE_KEY)] for record in self._held]
+            commands = [[record.values[key] for key in self._action_keys] for record in self._held]
             self._append("actions", np.array(commands, np.float32))
             self._write_seen()
             self._held = []

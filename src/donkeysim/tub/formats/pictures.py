@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,8 @@ from PIL import Image
 from donkeysim.core.errors import TubError
 from donkeysim.core.extras import import_extra
 from donkeysim.core.types import ByteArray
-from donkeysim.tub.formats.drive import DriveRecord, RecordedDrive
-from donkeysim.tub.values import PICTURE_ERRORS, decode_picture, measure_picture
+from donkeysim.tub.formats.drive import DriveRecord, Picture, RecordedDrive
+from donkeysim.tub.values import GREY, PICTURE_ERRORS, decode_picture, measure_picture
 
 _NEED = "videos need PyAV"
 _KEY_INTERVAL = "2"
@@ -59,6 +61,42 @@ class PictureCheck:
             return measure_picture(record.pictures[key].data)
         except PICTURE_ERRORS as error:
             raise TubError(f"the picture {key!r} of record {record.index} of {self._drive.path} is broken.") from error
+
+
+def find_mixed(drive: RecordedDrive) -> list[str]:
+    """Return the inputs of which some pictures are grey and others are not."""
+    depths: dict[str, set[bool]] = {}
+    for record in drive.iterate():
+        for key, picture in record.pictures.items():
+            with contextlib.suppress(*PICTURE_ERRORS):  # whoever needs it says that it is broken
+                depths.setdefault(key, set()).add(measure_picture(picture.data).endswith(GREY))
+    return [key for key, found in depths.items() if len(found) > 1]
+
+
+class ColourDrive:
+    """A drive whose grey pictures have become colour pictures. Implements `RecordedDrive`."""
+
+    def __init__(self, drive: RecordedDrive, keys: Collection[str]) -> None:
+        """Choose a drive and the inputs whose pictures are to be alike."""
+        self.path, self.heading = drive.path, drive.heading
+        self._drive, self._keys = drive, keys
+
+    def iterate(self, with_pictures: bool = True) -> Iterator[DriveRecord]:
+        """Yield all records in order."""
+        for record in self._drive.iterate(with_pictures):
+            pictures = {
+                key: _colour(picture) if key in self._keys and picture.data else picture
+                for key, picture in record.pictures.items()
+            }
+            yield replace(record, pictures=pictures)
+
+
+def _colour(picture: Picture) -> Picture:
+    """Return a picture with three channels, as a PNG where it was grey."""
+    pixels = decode_any(picture.data)
+    if pixels.shape[2] == 3:
+        return picture
+    return Picture(str(Path(picture.name).with_suffix(".png")), encode_png(np.repeat(pixels, 3, axis=2)))
 
 
 def decode_any(data: bytes) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from donkeysim.core.errors import TubError
+from donkeysim.tub.command import find_command_keys
 from donkeysim.tub.formats.drive import DriveRecord, RecordedDrive
 
 DEFAULT_RATE = 20
@@ -57,6 +58,11 @@ class InputColumn:
         """Its kind where all rows of a table must be alike; "json" where they are not."""
         return self.kind if self.is_complete and self.kind.shape is not None else _JSON
 
+    @property
+    def is_number(self) -> bool:
+        """Whether all records have it, as a single number."""
+        return self.is_complete and self.kind in (ValueKind("float"), ValueKind("int"))
+
 
 @dataclass(frozen=True)
 class Survey:
@@ -75,6 +81,12 @@ class Survey:
     columns: tuple[InputColumn, ...]
     rate: int
     is_timed: bool
+
+    def find_action(self) -> tuple[str, str] | None:
+        """Return the inputs that are steering and throttle; None where not all records have both as numbers."""
+        numbers = {column.key for column in self.columns if column.is_number}
+        keys = find_command_keys(numbers)
+        return keys if numbers.issuperset(keys) else None
 
 
 def survey_drive(drive: RecordedDrive) -> Survey:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import glob
 import os
 import weakref
 from collections.abc import Callable, Sequence
@@ -226,7 +227,7 @@ def share_folders(folders: Sequence[str]) -> None:
 
 
 def expand_tracks(names: Sequence[str]) -> list[str]:
-    """Return names of tracks, with those of a folder in the place of the folder.
+    """Return names of tracks, with those of a folder, or that fit a pattern, in its place.
 
     Raises:
         SceneError: A folder has no tracks.
@@ -234,7 +235,8 @@ def expand_tracks(names: Sequence[str]) -> list[str]:
     found: list[str] = []
     for name in names:
         if name in find_tracks() or not Path(name).expanduser().is_dir():
-            found.append(name)
+            fitting = sorted(glob.glob(str(Path(name).expanduser()))) if glob.has_magic(name) else []
+            found += fitting or [name]
             continue
         own = [str(path) for path in sorted(Path(name).expanduser().glob("*.toml"))]
         if not own:

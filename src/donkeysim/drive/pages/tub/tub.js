@@ -50,10 +50,11 @@ async function load() {
 async function loadRecords(summary) {
   const column = async (key) => (summary.keys.includes(key) ? new Float32Array(await fetchBytes(`/numbers/${key}`)) : null);
   const none = new Float32Array(summary.count).fill(NaN);
-  drive.angle = (await column("user/angle")) ?? none;
-  drive.throttle = (await column("user/throttle")) ?? none;
-  drive.pilotAngle = await column("pilot/angle");
-  drive.pilotThrottle = await column("pilot/throttle");
+  drive.angle = (await column(summary.command[0])) ?? none;
+  drive.throttle = (await column(summary.command[1])) ?? none;
+  const pilot = (key) => (summary.command.includes(key) ? null : column(key));
+  drive.pilotAngle = await pilot("pilot/angle");
+  drive.pilotThrottle = await pilot("pilot/throttle");
   const times = new Float64Array(await fetchBytes("/times"));
   rate = findRate(times);
   drive.times = rate ? times : times.map((_time, position) => position / DEFAULT_RATE);

@@ -1,0 +1,91 @@
+"""Records of other templates: steering and throttle under other names are read as such by every command."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from donkeysim.cli.donkey import run
+from donkeysim.core.errors import DonkeySimError, TubError
+from donkeysim.drive.tub_page import create_app
+from donkeysim.learn.dataset import read_records
+from donkeysim.learn.kinds import get_kind
+from donkeysim.learn.pilot import BUILT_IN_PILOT
+from donkeysim.tub.command import COMMAND_KEYS, find_command_keys, read_command
+from donkeysim.tub.film import FilmOptions, draw_frame
+from donkeysim.tub.formats.convert import convert
+from donkeysim.tub.reader import TubReader
+from donkeysim.tub.writer import TubWriter
+from tub.drives import make_picture
+
+ANGLES = np.linspace(-1.0, 1.0, 12)
+
+
+def write_tub(path, keys, **others):
+    """A tub whose records name steering and throttle so."""
+    inputs = {"cam/image_array": "image_array", **dict.fromkeys((*keys, *others), "float")}
+    with TubWriter(path, list(inputs), list(inputs.values())) as writer:
+        for number, angle in enumerate(ANGLES):
+            picture = {"cam/image_array": make_picture(number)}
+            writer.write_record(picture | dict(zip(keys, (float(angle), 0.25), strict=False)) | others)
+    return path
+
+
+@pytest.mark.parametrize("keys", COMMAND_KEYS)
+def test_every_template_s_commands_are_learnt_drawn_and_converted(tmp_path, keys):
+    tub = write_tub(tmp_path / "data", keys)
+    table = read_records([tub], get_kind("linear"))
+    np.testing.assert_allclose(table.angle, ANGLES, atol=1e-6)
+    assert set(table.throttle) == {0.25}
+    record = next(iter(TubReader(tub)))
+    assert read_command(record) == (-1.0, 0.25)
+    picture = make_picture(0, 120, 160)
+    plain, drawn = (draw_frame(record, picture, FilmOptions(shows_user=shown)) for shown in (False, True))
+    assert (plain != drawn).any()
+    for kind, name in (("minari", "drive-v0"), ("lerobot", "drive")):
+        assert convert(tub, tmp_path / name, kind).count == len(ANGLES)
+    info = json.loads((tmp_path / "drive/meta/info.json").read_text())
+    assert info["features"]["action"]["shape"] == [2]
+
+
+@pytest.mark.parametrize("keys", COMMAND_KEYS)
+def test_the_tub_page_knows_which_numbers_are_the_commands(tmp_path, keys):
+    from starlette.testclient import TestClient
+
+    base = "http://127.0.0.1:8886"
+    client = TestClient(create_app(write_tub(tmp_path / "data", keys)), base_url=base, headers={"Origin": base})
+    assert client.get("/summary").json()["command"] == list(keys)
+
+
+def test_the_driver_counts_before_the_car_and_the_car_before_a_pilot():
+    for number, keys in enumerate(COMMAND_KEYS):
+        later = {key for pair in COMMAND_KEYS[number:] for key in pair}
+        assert find_command_keys(later) == keys
+    assert find_command_keys({"user/angle", "pilot/throttle"}) == COMMAND_KEYS[0]
+
+
+def test_a_tub_none_of_whose_records_say_what_was_done_is_told_what_it_holds(tmp_path):
+    tub = write_tub(tmp_path / "data", (), **{"pos/x": 1.0, "pos/y": 2.0})
+    with pytest.raises(DonkeySimError) as caught:
+        read_records([tub], get_kind("linear"))
+    text = str(caught.value)
+    assert "none of the 12 records has 'user/angle' as a number: they hold cam/image_array, pos/x, pos/y." in text
+    assert "steering and throttle" in text
+    assert "Delete" not in text
+    with pytest.raises(TubError, match="does not say what the driver did"):
+        read_command(next(iter(TubReader(tub))))
+
+
+def test_a_tub_none_of_whose_records_have_a_place_is_told_so(tmp_path):
+    tub = write_tub(tmp_path / "data", COMMAND_KEYS[0])
+    with pytest.raises(DonkeySimError, match=r"none of the 12 records has 'localizer/location' as a number: .*learn"):
+        read_records([tub], get_kind("localizer"))
+
+
+def test_tubplot_compares_with_what_another_template_recorded(tmp_path, monkeypatch, capsys):
+    write_tub(tmp_path / "data", ("steering", "throttle"))
+    (tmp_path / "config.py").write_text("")
+    shutil.copy(BUILT_IN_PILOT, tmp_path / "mine.onnx")
+    monkeypatch.chdir(tmp_path)
+    assert run(["tubplot", "--tub", "data", "--model", "mine.onnx", "--noshow"]) == 0, capsys.readouterr().err
