@@ -142,7 +142,7 @@ def take_control(browser: Browser, folder: Path) -> None:
         address = read_address(program)
         page = open_page(browser, f"{address}/drive", 1366, 768, "light")
         page.locator("#speed").wait_for(timeout=120_000)
-        page.keyboard.press("d")
+        page.keyboard.press("Shift+D")
         page.locator("#laps li").nth(1).wait_for(timeout=120_000)
         for code, name in (("zh", "control-page-zh"), ("ja", "control-page-ja"), ("en", "control-page")):
             page.locator("#language").select_option(code)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from donkeysim.core.errors import WireError
 from donkeysim.drive.control_message import MESSAGE_LIMIT, ControlMessage, read_message
+from donkeysim.drive.look import Look
 
 
 def test_a_message_of_the_original_is_understood():
@@ -114,3 +115,17 @@ def test_whatever_values_the_keys_have_what_passes_is_in_range(fields):
         return
     for value in (message.angle, message.throttle):
         assert value is msgspec.UNSET or -1.0 <= value <= 1.0
+
+
+def test_a_look_and_a_wish_to_erase_are_understood():
+    message = read_message('{"look":{"car_name":"Anna","body_style":"f1","body_rgb":[1,2,255]},"erase":true}')
+    assert (message.look, message.erase) == (Look("Anna", "f1", (1, 2, 255)), True)
+
+
+@pytest.mark.parametrize(
+    "look",
+    ['{"body_style":"tank"}', '{"body_rgb":[1,2]}', '{"body_rgb":[1,2,256]}', f'{{"car_name":"{"x" * 41}"}}', "7"],
+)
+def test_a_look_that_cannot_be_worn_is_refused(look):
+    with pytest.raises(WireError, match=r"nothing was changed"):
+        read_message(f'{{"look":{look}}}')

@@ -21,6 +21,7 @@ from donkeysim.drive.control_page import ControlPage
 from donkeysim.web import access
 from stand_ins.drawn_views import StandInViews
 from stand_ins.served_page import ServedPage
+from stand_ins.traveller import StandInTraveller
 from stand_ins.watched_stage import make_telemetry
 from waiting import PATIENCE
 
@@ -152,7 +153,7 @@ def test_nothing_is_pushed_when_a_client_connects(page):
 
 def test_a_client_that_asks_for_reports_gets_the_car(page):
     with page.connect("/wsDrive?reports=1") as socket_:
-        assert json.loads(socket_.recv(2)) == {"about": {"watching": "", "views": False}}
+        assert json.loads(socket_.recv(2)) == {"about": {"watching": "", "views": False, "keys_hold": False}}
         page.wait_for(lambda: page.part.link.wants_reports)
         telemetry = make_telemetry(45.0, 2, hit="cone")
         for _ in range(2):
@@ -165,6 +166,35 @@ def test_a_client_that_asks_for_reports_gets_the_car(page):
     assert (report["lap_times"], report["lap_count"], report["best_lap"]) == ([20.0, 19.5], 2, 19.5)
     assert (report["hit"], report["rate"], report["latency"], report["pilots"]) == ("cone", 20.0, 0.01, ["a.h5"])
     assert (report["mode"], report["recording"], report["user"], report["pilot"]) == ("user", False, [0.0, 0.0], "")
+
+
+def test_a_look_that_somebody_chooses_is_worn_told_and_kept(tmp_path):
+    look = {"car_name": "Anna", "body_style": "f1", "body_rgb": [16, 96, 208]}
+    traveller = StandInTraveller()
+    page = ServedPage(traveller=traveller, CAR_PATH=str(tmp_path))
+    with page, page.connect("/wsDrive?reports=1") as socket_:
+        socket_.recv(2)
+        socket_.send(json.dumps({"look": look}))
+        page.wait_for(lambda: page.tick() and traveller.look.car_name == "Anna")
+        page.tick(erased_count=3, is_recorded=False)
+        page.tick(erased_count=3, is_recorded=False)
+        while (report := json.loads(socket_.recv(2))["report"])["num_erased"] != 3:
+            pass
+    assert (report["look"], report["is_recorded"]) == (look, False)
+    assert "Anna" in (tmp_path / ".web" / "look.json").read_text(encoding="utf-8")
+
+
+def test_a_car_that_cannot_look_otherwise_says_so(page):
+    with page.connect() as socket_:
+        socket_.send('{"look": {}}')
+        assert "donkey update" in json.loads(socket_.recv(2))["error"]
+
+
+def test_a_wish_to_erase_is_handed_on_once(page):
+    with page.connect() as socket_:
+        socket_.send('{"erase": true}')
+        page.tick_until(lambda wish: wish.erase)
+        assert page.tick().erase is False
 
 
 def test_what_was_hit_is_told_until_the_car_is_reset(page):
@@ -507,9 +537,10 @@ def test_a_loop_with_the_page_stays_far_below_its_time():
 
 
 def test_our_page_is_told_where_the_car_is_watched():
-    page = ServedPage("http://localhost:9093", views=StandInViews())
+    page = ServedPage("http://localhost:9093", views=StandInViews(), WEB_KEYS_HOLD=True)
+    about = {"watching": "http://localhost:9093", "views": True, "keys_hold": True}
     with page, page.connect("/wsDrive?reports=1") as socket_:
-        assert json.loads(socket_.recv(2)) == {"about": {"watching": "http://localhost:9093", "views": True}}
+        assert json.loads(socket_.recv(2)) == {"about": about}
 
 
 def test_many_clients_come_and_go_and_none_is_left():

@@ -38,7 +38,7 @@ def loop():
 
 def test_a_car_begins_at_a_standstill_in_the_mode_of_its_config():
     wish = Loop("local").tick().wish
-    assert wish == (0.0, 0.0, "local", False, {}, False, None)
+    assert wish == (0.0, 0.0, "local", False, {}, False, None, False)
 
 
 def test_values_hold_until_others_come(loop):

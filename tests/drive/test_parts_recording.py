@@ -8,10 +8,19 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import TubError
-from donkeysim.drive.parts.recording import RecordTracker, ToggleRecording, TubRecorder, choose_tub_path
+from donkeysim.drive.parts.recording import (
+    RESET_LOOPS,
+    DrivenOnly,
+    RecordEraser,
+    RecordTracker,
+    ToggleRecording,
+    TubRecorder,
+    choose_tub_path,
+)
 from donkeysim.drive.vehicle import Vehicle
 from donkeysim.tub.folder import next_tub_path
 from donkeysim.tub.reader import TubReader
+from stand_ins.watched_stage import make_telemetry
 
 IMAGE = np.full((12, 16, 3), 90, np.uint8)
 INPUTS, TYPES = ["cam/image_array", "user/angle"], ["image_array", "float"]
@@ -132,3 +141,44 @@ def test_the_tub_says_where_its_records_were_driven(tmp_path):
     again.run(IMAGE, 0.5)
     again.shutdown()
     assert TubReader(tmp_path / "data").places == ("oval", "hall", "ring", "yard")
+
+
+def make_moment(speed, on_road=True):
+    telemetry = make_telemetry(1.0)
+    telemetry.speed, telemetry.on_road = speed, on_road
+    return telemetry
+
+
+@pytest.mark.parametrize(
+    ("speed", "on_road", "is_recorded"),
+    [(0.0, True, False), (0.04, True, False), (0.06, True, True), (1.0, False, False), (1.0, None, True)],
+)
+def test_only_a_car_that_is_driven_on_the_road_is_recorded(speed, on_road, is_recorded):
+    moment = make_moment(speed, on_road)
+    assert DrivenOnly().run(True, moment) is is_recorded
+    assert DrivenOnly(record_all=True).run(True, moment) is True
+    assert DrivenOnly().run(False, moment) is DrivenOnly(record_all=True).run(None, moment) is False
+
+
+def test_a_simulator_that_tells_nothing_of_its_car_is_recorded():
+    assert DrivenOnly().run(True, None) is True
+
+
+def test_a_car_that_was_just_put_back_is_not_recorded():
+    part, moment = DrivenOnly(), make_moment(1.0)
+    seen = [part.run(True, moment, reset) for reset in (False, True, *[False] * RESET_LOOPS)]
+    assert seen == [True, *[False] * RESET_LOOPS, True]
+
+
+def test_the_last_five_seconds_of_this_drive_are_taken_back_and_no_more(tmp_path):
+    for count in (30, 15):
+        recorder = TubRecorder(tmp_path / "tub", INPUTS, TYPES)
+        eraser = RecordEraser(recorder, rate=2.0)
+        assert eraser.run(True) == 0, "what an earlier drive has recorded stays"
+        for _ in range(count):
+            recorder.run(IMAGE, 0.0)
+        assert [eraser.run(is_wanted) for is_wanted in (None, True, False)] == [0, 10, 10]
+        if count == 15:
+            assert [eraser.run(True) for _ in range(2)] == [15, 15]
+        recorder.shutdown()
+    assert len(TubReader(tmp_path / "tub")) == 20

@@ -11,6 +11,7 @@ import pytest
 from donkeysim.car.config import make_default_config
 from donkeysim.core.errors import SceneError, SimulatorError
 from donkeysim.drive.control_page import ControlPage
+from donkeysim.drive.look import Look
 from donkeysim.drive.simulated_car import make_simulated_car
 from donkeysim.drive.vehicle import PartError, Vehicle
 from stand_ins.original_server import OriginalServer
@@ -93,6 +94,15 @@ def test_nothing_is_said_to_a_simulator_that_has_no_car_yet(server):
     car.shutdown()
     server.close()  # it has taken in all that was said
     assert server.of_kind("control") == []
+
+
+def test_a_car_that_is_dressed_anew_tells_its_simulator(make_car, server):
+    car = make_car()
+    car.dress(Look("Anna", "f1", (16, 96, 208)))
+    assert wait_until(lambda: server.of_kind("car_config")[-1]["car_name"] == "Anna")
+    message = server.of_kind("car_config")[-1]
+    assert [message[key] for key in ("body_style", "body_r", "body_g", "body_b")] == ["f1", "16", "96", "208"]
+    assert (car.look.car_name, car.describe_self()[0]) == ("Anna", "Anna")
 
 
 def test_reset_is_asked_for_once(make_car, server):

@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 import urllib.request
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from websockets.sync.client import connect
 from donkeysim.car.config import make_default_config
 from donkeysim.core.image import decode_picture
 from donkeysim.drive.drawn_views import find_views
+from donkeysim.drive.look import Look
 from donkeysim.drive.simulated_car import make_simulated_car
 from donkeysim.drive.watched_car import WatchedCar, open_watching_page
 from donkeysim.sim.viewpoint import draw_car
@@ -107,7 +109,30 @@ def test_from_the_seat_one_sees_what_its_camera_sees_in_any_size(car):
         seen = draw_car(simulator, row, "seat", 160, 120).astype(float)
         assert abs(seen - simulator.get_picture(row)).mean() < 2.0, "but for texels larger than pixels, which blend"
         larger = draw_car(simulator, row, "seat", 500, 480)
+        wider = draw_car(simulator, row, "seat", 500, 120)
     assert larger.shape == (375, 500, 3), "the camera's shape is kept"
+    assert wider.shape == (120, 500, 3), "more is seen on both sides"
+    assert abs(wider[:, 170:330] - seen).mean() < 2.0
+
+
+def test_in_ones_own_view_there_is_no_name_plate(car):
+    simulator, row = car.car.simulator, car.car.row
+    with car.lock:
+        body = simulator.get_body(row)
+        pictures = []
+        for name in ("a long name that covers the road", ""):
+            simulator.configure_car(row, replace(body, name=name))
+            pictures.append([draw_car(simulator, row, kind, 320, 180) for kind in ("chase", "top")])
+        simulator.configure_car(row, body)
+    assert np.array_equal(*pictures)
+
+
+def test_a_car_that_is_dressed_anew_looks_so_from_the_next_loop_on_and_elsewhere(car):
+    car.dress(Look("Anna", "f1", (16, 96, 208)))
+    car.run(0.0, 0.0)
+    body = car.car.simulator.get_body(car.car.row)
+    assert (body.name, body.style, body.colour) == ("Anna", "f1", (16, 96, 208))
+    assert car.look == Look("Anna", "f1", (16, 96, 208))
 
 
 def test_reset_puts_the_car_back_at_the_next_loop(driven, car):

@@ -1,6 +1,7 @@
 """A car that can be sent elsewhere, and goes there at once."""
 
 from donkeysim.core.errors import SimulatorError
+from donkeysim.drive.look import Look
 from donkeysim.world.tracks import list_scenes
 
 
@@ -12,11 +13,17 @@ class StandInTraveller:
         self.places = (*list_scenes(), "my_own_track") if places is None else places
         self.trouble = ""
         self.is_lost = False
+        self.look = Look()
 
     def go_to(self, place):
         if self.is_lost:
             raise SimulatorError("the connection to the simulator has ended.")
         self.place = place
+
+    def dress(self, look):
+        if self.is_lost:
+            raise SimulatorError("the connection to the simulator has ended.")
+        self.look = look
 
     def take_trouble(self):
         trouble, self.trouble = self.trouble, ""

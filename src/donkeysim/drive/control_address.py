@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from donkeysim.car.config import Config
+from donkeysim.drive.look import read_gym_conf
 
 
 def find_control_address(config: Config) -> str:
@@ -13,6 +14,6 @@ def find_control_address(config: Config) -> str:
 
 def find_car_name(config: Config) -> str:
     """Return the name that a car has in its simulator, "" for none."""
-    conf = getattr(config, "GYM_CONF", None) or {}
+    conf = read_gym_conf(config)
     own = conf.get("car_config") or {}
     return str(own.get("car_name", conf.get("car_name", "")))

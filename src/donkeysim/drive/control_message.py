@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from donkeysim.core.errors import WireError, describe_unknown
+from donkeysim.drive.look import Look
 from donkeysim.drive.parts.buttons import WEB_BUTTONS
 from donkeysim.drive.parts.driving import MODES
 
@@ -35,6 +36,8 @@ class ControlMessage(msgspec.Struct, frozen=True):
         reset: True: put the car back to its start.
         pilot: File name of a pilot to drive with, "" for none.
         place: Where to drive.
+        erase: True: mark the last records as deleted, see `parts.recording.ERASE_SECONDS`.
+        look: How the car looks from now on.
     """
 
     angle: float | msgspec.UnsetType = msgspec.UNSET
@@ -46,6 +49,8 @@ class ControlMessage(msgspec.Struct, frozen=True):
     reset: bool = False
     pilot: str | msgspec.UnsetType = msgspec.UNSET
     place: str | msgspec.UnsetType = msgspec.UNSET
+    erase: bool = False
+    look: Look | msgspec.UnsetType = msgspec.UNSET
 
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode

@@ -24,8 +24,9 @@ from donkeysim.drive.control_report import CarReport, HitMemory, make_report
 from donkeysim.drive.control_routes import create_app
 from donkeysim.drive.control_state import ControlCommand, ControlState, Tick
 from donkeysim.drive.drawn_views import OpenViews, find_views
+from donkeysim.drive.look import Look, keep_look
 from donkeysim.drive.parts.driving import MODES
-from donkeysim.drive.places import Traveller
+from donkeysim.drive.places import Traveller, dress_car
 from donkeysim.web.access import arrange_access
 from donkeysim.web.mjpeg import PictureStream
 from donkeysim.web.serving import PageServer, bind_exactly
@@ -76,7 +77,8 @@ class ControlPage:
         """Take the port, so that a taken one is said before anything starts.
 
         Args:
-            config: The car's: WEB_CONTROL_PORT, WEB_CONTROL_HOST, WEB_CONTROL_TLS, WEB_INIT_MODE, CAR_PATH.
+            config: The car's: WEB_CONTROL_PORT, WEB_CONTROL_HOST, WEB_CONTROL_TLS, WEB_INIT_MODE, WEB_KEYS_HOLD,
+                CAR_PATH.
             watching_url: Where the page links to for watching the car from outside; "": nowhere.
             traveller: The car, for the page's list of places and for views of it; None: it has none.
             views: How people see the car; None: as is best for the traveller.
@@ -88,11 +90,12 @@ class ControlPage:
         if mode not in MODES:
             raise SpecError(describe_unknown("WEB_INIT_MODE", str(mode), MODES))
         self._listen(config)
-        self.state = ControlState(mode, traveller=traveller)
-        self._traveller = traveller
+        self._config, self._traveller = config, traveller
+        self.state = ControlState(mode, traveller=traveller, dress=self._dress)
         self.stream = PictureStream(_PLACEHOLDER)
         self._views = views or find_views(traveller, watching_url)
-        self.link = ControlLink(self.state, {"watching": watching_url, "views": self._views is not None})
+        about = {"watching": watching_url, "views": self._views is not None}
+        self.link = ControlLink(self.state, {**about, "keys_hold": bool(getattr(config, "WEB_KEYS_HOLD", False))})
         self._hits = HitMemory()
         self._loop_count = 0
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -113,6 +116,10 @@ class ControlPage:
             self.network_url = f"{self._access.network_url}/drive?token={self._access.token}"
             _log.warning("On a phone in the same network, open %s", self.network_url)
 
+    def _dress(self, look: Look) -> None:
+        dress_car(self._traveller, look)
+        keep_look(self._config, look)
+
     def update(self) -> None:
         """Serve until `shutdown`."""
         asyncio.run(self._serve())
@@ -130,6 +137,8 @@ class ControlPage:
         pilots: Sequence[str] | None = None,
         pilot: str | None = None,
         pilot_places: Sequence[str] | None = None,
+        is_recorded: bool | None = None,
+        erased_count: int | None = None,
     ) -> ControlCommand:
         """Show the car's state and return what its drivers want.
 
@@ -145,9 +154,11 @@ class ControlPage:
             pilots: pilot/choices.
             pilot: pilot/choice.
             pilot_places: pilot/places.
+            is_recorded: run_recording.
+            erased_count: tub/num_erased.
 
         Returns:
-            user/steering, user/throttle, user/mode, recording, web/buttons, sim/reset, pilot/choice.
+            user/steering, user/throttle, user/mode, recording, web/buttons, sim/reset, pilot/choice, web/erase.
         """
         tick = self.state.tick(mode, recording, record_count, pilot, tuple(pilots or ()))
         hit = self._hits.follow(telemetry)
@@ -155,7 +166,8 @@ class ControlPage:
         report = None
         if self.link.wants_reports and self._loop_count % REPORT_LOOPS == 0:
             pace, car = (rate, latency), self._traveller
-            report = make_report(tick, record_count, telemetry, lap_times, pace, pilots, hit, car, pilot_places)
+            seen = tick, record_count, telemetry, lap_times, pace, pilots, hit, car, pilot_places
+            report = make_report(*seen, is_recorded, erased_count)
         picture = image.copy() if image is not None and self.stream.viewer_count else None
         trouble = self._traveller.take_trouble() if self._traveller else ""
         if picture is not None or report or tick.news or tick.lost or trouble:

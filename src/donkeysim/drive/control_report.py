@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from donkeysim.drive.control_state import Tick
+from donkeysim.drive.look import Look
 from donkeysim.drive.places import Traveller
 from donkeysim.world.telemetry import Telemetry
 from donkeysim.world.tracks.catalogue import group_scenes, shorten_scene_name
@@ -40,6 +41,9 @@ class CarReport(msgspec.Struct):
         places: Where it could drive; none where it cannot be sent elsewhere.
         place_groups: The same by whose design they are, see `group_scenes`.
         pilot_places: Those that the chosen pilot knows; none: not known, or all.
+        is_recorded: Whether this loop is recorded; null: not known.
+        num_erased: Records marked as deleted in this drive.
+        look: How the car looks; null: not known.
     """
 
     mode: str
@@ -63,6 +67,9 @@ class CarReport(msgspec.Struct):
     places: tuple[str, ...]
     place_groups: dict[str, tuple[str, ...]]
     pilot_places: tuple[str, ...]
+    is_recorded: bool | None = None
+    num_erased: int = 0
+    look: Look | None = None
 
 
 class HitMemory:
@@ -93,6 +100,8 @@ def make_report(
     hit: str,
     traveller: Traveller | None,
     pilot_places: Sequence[str] | None = None,
+    is_recorded: bool | None = None,
+    erased_count: int | None = None,
 ) -> CarReport:
     """Return the report of one loop: what drivers want and the car senses, all lap times [s], rate and latency [s]."""
     wish, laps = tick.wish, tuple(lap_times or ())
@@ -119,4 +128,7 @@ def make_report(
         places=places,
         place_groups=group_scenes(places),
         pilot_places=tuple(pilot_places or ()),
+        is_recorded=is_recorded,
+        num_erased=erased_count or 0,
+        look=traveller.look if traveller else None,
     )

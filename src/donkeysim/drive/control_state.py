@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import WireError, describe_unknown
 from donkeysim.drive.control_message import ControlMessage
+from donkeysim.drive.look import Look
 from donkeysim.drive.places import Traveller, send_car
 
 HEARTBEAT_SECONDS = 0.5
@@ -45,6 +47,7 @@ class ControlCommand(NamedTuple):
     buttons: dict[str, bool]
     reset: bool
     pilot: str | None
+    erase: bool = False
 
 
 class Tick(NamedTuple):
@@ -63,6 +66,7 @@ class _Latches:
     recording: bool | None = None
     pilot: str | None = None
     reset: bool = False
+    erase: bool = False
     buttons: dict[str, bool] = field(default_factory=dict)
 
 
@@ -70,9 +74,20 @@ class ControlState:
     """Wishes of all drivers; safe to use from several threads."""
 
     def __init__(
-        self, mode: str = "user", read_clock: Clock = time.monotonic, traveller: Traveller | None = None
+        self,
+        mode: str = "user",
+        read_clock: Clock = time.monotonic,
+        traveller: Traveller | None = None,
+        dress: Callable[[Look], None] = lambda _: None,
     ) -> None:
-        """Begin at a standstill; `mode`: who drives at the start, `traveller`: the car, if it can be sent elsewhere."""
+        """Begin at a standstill.
+
+        Args:
+            mode: Who drives at the start.
+            read_clock: Returns the time [s].
+            traveller: The car, if it can be sent elsewhere.
+            dress: Lets the car look otherwise; raises WireError when that is not possible.
+        """
         self.angle = 0.0
         self.throttle = 0.0
         self.mode = mode
@@ -80,7 +95,7 @@ class ControlState:
         self.pilot: str | None = None
         self.pilots: tuple[str, ...] = ()
         self._read_clock = read_clock
-        self._traveller = traveller
+        self._traveller, self._dress = traveller, dress
         self._latches = _Latches()
         self._drivers: set[Driver] = set()
         self._throttle_from: Driver | None = None
@@ -116,6 +131,8 @@ class ControlState:
                 raise WireError(describe_unknown("pilot", str(message.pilot), self.pilots))
             if isinstance(message.place, str):
                 send_car(self._traveller, message.place)
+            if isinstance(message.look, Look):
+                self._dress(message.look)
             if driver and (message.heartbeat or driver.heard_at is not None):
                 driver.heard_at = self._read_clock()
             if isinstance(message.angle, float):
@@ -152,9 +169,8 @@ class ControlState:
             self.pilot = _first(latches.pilot, pilot, self.pilot)
             self.pilots = tuple(pilots or ())
             self._latches.buttons = {name: False for name, is_pressed in latches.buttons.items() if is_pressed}
-            wish = ControlCommand(
-                self.angle, self.throttle, self.mode, self.recording, latches.buttons, latches.reset, self.pilot
-            )
+            doing = self.angle, self.throttle, self.mode, self.recording
+            wish = ControlCommand(*doing, latches.buttons, latches.reset, self.pilot, latches.erase)
             return Tick(wish, self._gather_news(latches, record_count), lost)
 
     def _latch(self, message: ControlMessage) -> None:
@@ -168,6 +184,7 @@ class ControlState:
         if isinstance(message.buttons, dict):
             latches.buttons |= {name: True for name, is_pressed in message.buttons.items() if is_pressed}
         latches.reset = latches.reset or message.reset
+        latches.erase = latches.erase or message.erase
 
     def _find_lost(self) -> Driver | None:
         driver = self._throttle_from

@@ -10,10 +10,12 @@ import logging
 import threading
 import time
 from collections import deque
+from dataclasses import replace
 from typing import Any
 
 from donkeysim.core.errors import SimulatorError
 from donkeysim.core.frames import vector_from_unity
+from donkeysim.drive.look import Look, change_look, find_look
 from donkeysim.drive.simulator_settings import SimulatorSettings
 from donkeysim.envs.launch import LaunchedSimulator
 from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
@@ -169,13 +171,28 @@ class RemoteSimulatedCar:
 
     def describe_self(self) -> tuple[str | None, tuple[float, float] | None]:
         """Return the car's name, None for its simulator's choice, and where it is (x, y) [m], None: not reported."""
-        config = next((message for message in self.settings.conf.messages if "car_name" in message), {})
+        names = [message["car_name"] for message in self.settings.conf.messages if "car_name" in message]
+        name = names[-1] if names else None
         with self._lock:
             newest = self._moments[-1][1].telemetry if self._moments else None
         if newest is None or newest.pos_x is None or newest.pos_y is None or newest.pos_z is None:
-            return config.get("car_name"), None
+            return name, None
         x, y, _ = vector_from_unity((newest.pos_x, newest.pos_y, newest.pos_z))
-        return config.get("car_name"), (x, y)
+        return name, (x, y)
+
+    @property
+    def look(self) -> Look:
+        """How the car looks."""
+        return find_look(self.settings.conf)
+
+    def dress(self, look: Look) -> None:
+        """Let the car look otherwise, there and wherever it goes.
+
+        Raises:
+            SimulatorError: The connection has ended.
+        """
+        self.settings = replace(self.settings, conf=change_look(self.settings.conf, look))
+        self._car.dress(self.settings.conf)
 
     def go_to(self, place: str) -> None:
         """Ask for another place; the simulator ends the one that is there.

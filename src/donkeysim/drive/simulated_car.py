@@ -17,6 +17,7 @@ import msgspec
 
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.types import PHYSICS_RATE
+from donkeysim.drive.look import Look, change_look, find_look
 from donkeysim.drive.parts.expert import ExpertPilot
 from donkeysim.drive.remote_car import RemoteSimulatedCar
 from donkeysim.drive.simulator_settings import SimulatorSettings, list_record_channels, read_settings
@@ -94,7 +95,7 @@ class BuiltInSimulatedCar:
         self._loop_count = self._sensed_count = 0
         self._late_steps = round(settings.latency * PHYSICS_RATE)
         self._sensed: deque[SensorFrame] = deque()
-        self._reset_wanted = False
+        self._reset_wanted = self._look_wanted = False
         self.car_kind = settings.conf.experiment.describe_car()
         self.place = settings.scene
         self.places: tuple[str, ...] = ()
@@ -142,6 +143,9 @@ class BuiltInSimulatedCar:
         with self.lock:
             if self._next_place is not None:
                 self._move(*self._next_place)
+            if self._look_wanted:
+                self._look_wanted = False
+                self.car.dress(self.settings.conf)
             if reset or self._reset_wanted:
                 self._reset_wanted = False
                 self.car.reset()
@@ -218,6 +222,16 @@ class BuiltInSimulatedCar:
             self._place_trouble = str(error)
             return
         self.place, self.last_hit = place, ""
+
+    @property
+    def look(self) -> Look:
+        """How the car looks."""
+        return find_look(self.settings.conf)
+
+    def dress(self, look: Look) -> None:
+        """Let the car look otherwise from the next loop on; may be called from any thread."""
+        self.settings = replace(self.settings, conf=change_look(self.settings.conf, look))
+        self._look_wanted = True
 
     def take_trouble(self) -> str:
         """Return why the car could not go where it was asked to, once; "" for nothing."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.types import PHYSICS_RATE
+from donkeysim.drive.look import read_gym_conf
 from donkeysim.envs.conf import EnvConf, read_conf
 from donkeysim.envs.registration import SCENE_BY_ID
 from donkeysim.envs.sensor_frame import SensorFrame, make_distances
@@ -121,7 +122,7 @@ def find_scene(env_name: str) -> str:
 
 def _read_gym_conf(config: Config) -> EnvConf:
     """Return GYM_CONF with the picture's size from IMAGE_W, IMAGE_H and IMAGE_DEPTH, which pilots and tubs go by."""
-    given = _leave_out_size(config.GYM_CONF or {})
+    given = _leave_out_size(read_gym_conf(config))
     if isinstance(given.get("cam_config"), dict):
         given["cam_config"] = _leave_out_size(given["cam_config"])
     if config.SIM_RECORD_LIDAR:

@@ -100,6 +100,12 @@ class BuiltInCar:
         self._begin_anew()
         self._beginning = self._find_beginning()
 
+    def dress(self, conf: EnvConf) -> None:
+        """Let the car look as this says from now on."""
+        self._conf = conf
+        configure_car(self.simulator, self.row, conf)
+        self._beginning = self._find_beginning()
+
     def prepare_place(self, scene: str) -> Place:
         """Return another place, made for `move`: takes a second, and may be called on another thread.
 

@@ -356,7 +356,7 @@ def _read_lidar(message: Message) -> LidarSpec:
 
 def _make_messages(given: Mapping[str, Any], resolution: tuple[int, int, int]) -> tuple[Message, ...]:
     messages = [
-        _make_car_message(table)
+        make_car_message(table)
         for table in ({key: given[key] for key in CAR_KEYS if key in given}, _read_table(given, "car_config"))
         if table
     ]
@@ -368,7 +368,12 @@ def _make_messages(given: Mapping[str, Any], resolution: tuple[int, int, int]) -
     return tuple(map(_check, messages))
 
 
-def _make_car_message(table: Mapping[str, Any]) -> Message:
+def make_car_message(table: Mapping[str, Any]) -> Message:
+    """Return a `car_config` of those of `CAR_KEYS` that are given.
+
+    Raises:
+        SpecError: A colour is none.
+    """
     colour = table.get("body_rgb", (128, 128, 128))
     if not isinstance(colour, Sequence) or isinstance(colour, str) or len(colour) != 3:
         raise SpecError(f"body_rgb is {colour!r}; it takes three numbers from 0 to 255, as (128, 128, 128).")

@@ -19,11 +19,17 @@ from donkeysim.core.errors import SceneError, SimulatorError, WireError, describ
 from donkeysim.envs.conf import EnvConf, Message
 from donkeysim.envs.lap_clock import LapClock
 from donkeysim.envs.sensor_frame import SensorFrame
-from donkeysim.envs.server_lines import LineSplitter, read_crossing, read_lidar, read_line, read_picture, read_telemetry
+from donkeysim.envs.server_lines import (
+    CONNECT_SECONDS,
+    LineSplitter,
+    connect,
+    read_crossing,
+    read_lidar,
+    read_line,
+    read_picture,
+    read_telemetry,
+)
 from donkeysim.envs.waiting import WaitReport
-
-CONNECT_SECONDS = 5.0
-"""How long a connection may take [s]."""
 
 LOAD_SECONDS = 180.0
 """How long a server may take to load a scene, its kernels compiled on its first run included [s]."""
@@ -93,7 +99,7 @@ class RemoteCar:
         self._laps = LapClock()
         self._lap_count = 0
         self._last_fault = ""
-        self._socket = _connect(host, port)
+        self._socket = connect(host, port)
         self._thread = threading.Thread(target=self._read, name="simulator's answers", daemon=True)
         self._thread.start()
 
@@ -166,6 +172,13 @@ class RemoteCar:
         self._left_scene = self.scene
         self.scene, self._is_going, self._last_fault = scene, True, ""
         self._send({"msg_type": "get_scene_names"} if self.is_in_menu else {"msg_type": "exit_scene"})
+
+    def dress(self, conf: EnvConf) -> None:
+        """Have the car look as this says, here and after every change of scene; raises as `drive`."""
+        self._conf = conf
+        for message in conf.messages:
+            if message["msg_type"] == "car_config":
+                self._send(message)
 
     @property
     def place(self) -> str:
@@ -382,16 +395,3 @@ class RemoteCar:
             self._moment = SensorFrame(telemetry, image, image_b, scan, lap_times, is_disqualified=self.is_disqualified)
             self._moment_count += 1
             self._news.notify_all()
-
-
-def _connect(host: str, port: int) -> socket.socket:
-    try:
-        connection = socket.create_connection((host, port), timeout=CONNECT_SECONDS)
-    except OSError as error:
-        raise SimulatorError(
-            f"no simulator answers at {host}:{port} ({error.strerror or error}); start one there, for example with: "
-            f"donkey_sim --port {port}"
-        ) from error
-    connection.settimeout(None)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return connection

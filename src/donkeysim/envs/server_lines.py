@@ -1,4 +1,4 @@
-"""What a server says, line by line: telemetry as `SensorFrame`, and the original's faults mended."""
+"""The connection to a server and what it says, line by line: telemetry, with the original's faults mended."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ import base64
 import binascii
 import math
 import re
+import socket
 from typing import Any
 
 import msgspec
 import numpy as np
 from PIL import Image
 
-from donkeysim.core.errors import WireError
+from donkeysim.core.errors import SimulatorError, WireError
 from donkeysim.core.image import decode_picture
 from donkeysim.core.types import ByteArray
 from donkeysim.world.telemetry import LidarPoint, Telemetry
+
+CONNECT_SECONDS = 5.0
+"""How long a connection may take [s]."""
 
 LONGEST_LINE = 16 << 20
 """A line longer than this is no message [byte]."""
@@ -127,3 +131,21 @@ def read_lidar(message: dict[str, Any]) -> list[LidarPoint] | None:
         return msgspec.convert(message["lidar"] or [], list[LidarPoint])
     except msgspec.ValidationError:
         return []
+
+
+def connect(host: str, port: int) -> socket.socket:
+    """Return a connection to a simulator.
+
+    Raises:
+        SimulatorError: Nobody listens.
+    """
+    try:
+        connection = socket.create_connection((host, port), timeout=CONNECT_SECONDS)
+    except OSError as error:
+        raise SimulatorError(
+            f"no simulator answers at {host}:{port} ({error.strerror or error}); start one there, for example with: "
+            f"donkey_sim --port {port}"
+        ) from error
+    connection.settimeout(None)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection

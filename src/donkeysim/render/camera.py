@@ -194,7 +194,13 @@ class Renderer:
         return first
 
     def render_view(
-        self, state: State, world: int, position: Sequence[float], rotation: Sequence[float], camera: CameraSpec
+        self,
+        state: State,
+        world: int,
+        position: Sequence[float],
+        rotation: Sequence[float],
+        camera: CameraSpec,
+        car: int = -1,
     ) -> ByteArray:
         """Return the picture of a free camera, shape [row_count, width, 3].
 
@@ -204,17 +210,24 @@ class Renderer:
             position: Of the optical centre, world frame [m].
             rotation: Roll, pitch (+ = down), yaw in the world frame [rad].
             camera: Size, rows, field of view, fisheye, grey, quality and supersampling; its own pose is not used.
+            car: Whose view it is: its own name plate is left out; -1: nobody's.
         """
-        group = self._aim_view(world, position, rotation, camera)
+        group = self._aim_view(world, position, rotation, camera, car)
         self._render(group, state)
         picture: ByteArray = group.frame.colour[0]
         return picture
 
     def draw_view(
-        self, moment: Moment, world: int, view: tuple[Vector, Vector], camera: CameraSpec, room: ScratchRoom
+        self,
+        moment: Moment,
+        world: int,
+        view: tuple[Vector, Vector],
+        camera: CameraSpec,
+        room: ScratchRoom,
+        car: int = -1,
     ) -> ByteArray:
         """Return what `render_view` does, of what was kept, on any thread; `view`: its position and rotation."""
-        return self._draw_moment(self._aim_view(world, *view, camera), moment, room)
+        return self._draw_moment(self._aim_view(world, *view, camera, car), moment, room)
 
     def measure_view(
         self, moment: Moment, world: int, view: tuple[Vector, Vector], camera: CameraSpec, room: ScratchRoom
@@ -234,12 +247,12 @@ class Renderer:
         return self._draw_moment(group, moment, room)
 
     def _aim_view(
-        self, world: int, position: Sequence[float], rotation: Sequence[float], camera: CameraSpec
+        self, world: int, position: Sequence[float], rotation: Sequence[float], camera: CameraSpec, car: int = -1
     ) -> CameraGroup:
-        """Return a group of one free camera."""
+        """Return a group of one free camera, a car's (see `render_view`) or nobody's."""
         matrix = make_rotation(rotation).reshape(3, 3)
         mount = np.append(np.asarray(position, float), matrix)[None]
-        group = self._allocate_group(np.array([-1], np.int32), np.array([world], np.int32), mount, [camera], VIEW_FAR)
+        group = self._allocate_group(np.array([car], np.int32), np.array([world], np.int32), mount, [camera], VIEW_FAR)
         group.cameras.eye[0] = position
         group.cameras.axes[0] = np.concatenate([-matrix[:, 1], -matrix[:, 2], matrix[:, 0]])
         group.cameras.lens[0, LENS.fog] = FOG_FREE_HEIGHT / max(float(position[2]), FOG_FREE_HEIGHT)

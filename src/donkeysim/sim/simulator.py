@@ -171,7 +171,7 @@ class Simulator(Cars):
         """Return means per picture of the last `render`: triangles rasterised, pixels coloured from a texture."""
         return self._equipment.drawn.count_rendered(self.renderer, self.state)
 
-    def view(self, world: int, position: Vector, rotation: Vector, camera: CameraSpec) -> ByteArray:
+    def view(self, world: int, position: Vector, rotation: Vector, camera: CameraSpec, car: int = -1) -> ByteArray:
         """Return what a free camera sees.
 
         Args:
@@ -179,8 +179,9 @@ class Simulator(Cars):
             position: Of the optical centre [m, world frame].
             rotation: (roll, pitch, yaw) [rad], pitch positive down.
             camera: Size and field of view; its own position and rotation are not used.
+            car: Whose view it is: its own name plate is left out; -1: nobody's.
         """
-        return self.renderer.render_view(self.state, world, position, rotation, camera)
+        return self.renderer.render_view(self.state, world, position, rotation, camera, car)
 
     def keep_moment(self) -> Moment:
         """Keep how everything looks and where it is now, for `Renderer.draw_view` on any thread."""

@@ -68,20 +68,20 @@ def make_view_camera(width: int, height: int) -> CameraSpec:
 
 
 def draw_car(simulator: Simulator, row: int, kind: str = "chase", width: int = 640, height: int = 360) -> ByteArray:
-    """Return a view of a car, shape [height, width, 3].
+    """Return a view of a car without its own name plate, shape [height, width, 3].
 
     Args:
         simulator: Where it drives.
         row: The car's.
         kind: "chase": from behind and above; "top": from straight above, the world's x axis up in the picture; "seat":
             from its camera's place with its angle of view, in colours.
-        width: Columns [pixel]; "seat": the most, as it keeps its camera's shape.
+        width: Columns [pixel]; "seat": see `make_seat_camera`.
         height: Rows [pixel]; as `width`.
     """
     if kind == "seat":
         return _draw_from_seat(simulator, row, width, height)
     view = find_view(kind, *find_pose(simulator.ledger, row))
-    return simulator.view(row // simulator.spec.cars_per_world, *view, make_view_camera(width, height)).copy()
+    return simulator.view(row // simulator.spec.cars_per_world, *view, make_view_camera(width, height), row).copy()
 
 
 def _draw_from_seat(simulator: Simulator, row: int, width: int, height: int) -> ByteArray:
@@ -92,10 +92,15 @@ def _draw_from_seat(simulator: Simulator, row: int, width: int, height: int) -> 
 
 
 def make_seat_camera(own: CameraSpec | None, width: int, height: int) -> CameraSpec:
-    """Return the camera for a view from a car's seat: its own one, drawn as large as fits into columns and rows."""
+    """Return the camera for a view from a car's seat: its own one, drawn as large as fits into columns and rows.
+
+    Where more columns fit, one that bends nothing sees more on both sides and fills them.
+    """
     own = own or CameraSpec()
     scale = min(width / own.width, height / own.row_count)
     columns, rows = max(1, round(scale * own.width)), max(1, round(scale * own.row_count))
+    if own.lens is None and own.fisheye == (0.0, 0.0):
+        columns = max(columns, width)
     top, bottom = round(scale * own.crop_top), round(scale * own.crop_bottom)
     size = replace(own, width=columns, height=top + rows + bottom, crop_top=top, crop_bottom=bottom)
     return replace(size, grey=False, supersample=1, depth=False, segment=False, quality="smooth")

@@ -173,4 +173,4 @@ def draw_shot(before: Still, after: Still, share: float, shot: Shot, seconds: fl
         return after.renderer.draw_view(moment, world, view, replace(camera, fov=field), room)
     x, y, z = place.tolist()
     view = find_view(kind, x, y, z, float(find_yaws(moment.poses.orientation[row])))
-    return after.renderer.draw_view(moment, world, view, camera, room)
+    return after.renderer.draw_view(moment, world, view, camera, room, row)

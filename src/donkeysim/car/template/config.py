@@ -27,9 +27,9 @@ DONKEY_SIM_PATH = ""  # "": the built-in simulator; or the path of a simulator t
 # donkey-mountain-track-v0, donkey-roboracingleague-track-v0, donkey-waveshare-v0, donkey-minimonaco-track-v0,
 # donkey-warren-track-v0, donkey-thunderhill-track-v0, donkey-circuit-launch-track-v0; see also `donkey tracks`.
 DONKEY_GYM_ENV_NAME = "donkey-generated-track-v0"  # the track: one of these, a scene's name or a track file
-GYM_CONF = {  # how the car looks and who drives it; also the camera, as the original takes it
+GYM_CONF = {  # how the car looks (until the page says otherwise) and who drives it; also the camera, as the original's
     "body_style": "donkey",  # donkey, bare, car01, cybertruck, f1
-    "body_rgb": (128, 128, 128),  # colour of the body, 0 to 255 each
+    "body_rgb": (220, 40, 30),  # colour of the body, 0 to 255 each
     "car_name": "car",  # the name plate
     "font_size": 100,  # size of its letters
     "racer_name": "Your Name",
@@ -50,6 +50,7 @@ WEB_CONTROL_HOST = "127.0.0.1"  # "0.0.0.0": phones in this network may drive to
 WEB_CONTROL_PORT = int(os.getenv("WEB_CONTROL_PORT", "8887"))  # port of http://localhost:8887/drive
 WEB_CONTROL_TLS = False  # serve over https, with a self-signed certificate; phones need it for tilt control
 WEB_INIT_MODE = "user"  # who drives at the start: "user", "local_angle" (pilot steers) or "local" (pilot drives)
+WEB_KEYS_HOLD = False  # True: throttle and steering stay when a key is let go, as on the original's page
 SHOW_PILOT_IMAGE = False  # show the pilot's transformed picture while it drives
 WATCH_PAGE_PORT = 9093  # page to watch the car from outside, built-in simulator only; 0: any free port, None: no page
 WATCH_PAGE_URL = ""  # page of a simulator that is another program, for the control page's link and views
@@ -66,6 +67,7 @@ JOYSTICK_THROTTLE_DIR = -1.0  # -1.0: forward is stick up; 1.0: stick down
 # ---- Recording
 AUTO_RECORD_ON_THROTTLE = True  # record whenever a person gives throttle with the joystick
 RECORD_DURING_AI = False  # also record while a pilot drives, with its answers
+RECORD_ALL = False  # also record while the car stands, is off the road or was just put back to its start
 AUTO_CREATE_NEW_TUB = False  # record each drive into a new tub data/tub_1_26-01-31 instead of all into data
 REC_COUNT_ALERT = 1000  # print a message whenever this many more have been recorded
 METADATA = []  # pairs (key, value) written into the tub, as --meta key:value does

@@ -25,7 +25,14 @@ from donkeysim.drive.parts.picture import ImageTransformations, make_blank_image
 from donkeysim.drive.parts.pilots import PilotDriver, PilotForPlace, PilotShelf
 from donkeysim.drive.parts.place import LocationTracker
 from donkeysim.drive.parts.rate import FrequencyLogger
-from donkeysim.drive.parts.recording import RecordTracker, ToggleRecording, TubRecorder, choose_tub_path
+from donkeysim.drive.parts.recording import (
+    DrivenOnly,
+    RecordEraser,
+    RecordTracker,
+    ToggleRecording,
+    TubRecorder,
+    choose_tub_path,
+)
 from donkeysim.drive.simulated_car import SimulatedCar, list_record_channels, make_expert, make_simulated_car
 from donkeysim.drive.vehicle import Vehicle
 from donkeysim.drive.watched_car import open_watching_page
@@ -64,11 +71,11 @@ def add_user_controller(
     page = ControlPage(config, watch_page_url, simulator)
     wanted = ["user/steering", "user/throttle", "user/mode", "recording"]
     shown = ["sim/telemetry", "sim/lap_times", "loop/rate", "loop/latency", "pilot/choices", "pilot/choice"]
-    shown += ["pilot/places"]
+    shown += ["pilot/places", "run_recording", "tub/num_erased"]
     car.add(
         page,
         inputs=["ui/image_array", "tub/num_records", "user/mode", "recording", *shown],
-        outputs=[*wanted, "web/buttons", "sim/reset", "pilot/choice"],
+        outputs=[*wanted, "web/buttons", "sim/reset", "pilot/choice", "web/erase"],
         threaded=True,
     )
     joystick = Joystick(config) if use_joystick or config.USE_JOYSTICK_AS_DEFAULT else None
@@ -152,6 +159,8 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
         outputs=["steering", "throttle"],
     )
     car.add(ToggleRecording(config.RECORD_DURING_AI), inputs=["user/mode", "recording"], outputs=["recording"])
+    driven = ["recording", "sim/telemetry", "sim/reset"]
+    car.add(DrivenOnly(config.RECORD_ALL), inputs=driven, outputs=["run_recording"])
 
     # ADD A PART OF YOUR OWN HERE: any object with a method run, for example this one.
     #
@@ -168,7 +177,8 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
     metadata = [*options.metadata, *config.METADATA]
     find_place, car_kind = lambda: simulator.place, simulator.car_kind  # the tub remembers both
     tub = TubRecorder(tub_path, [*record], [*record.values()], metadata, find_place, car_kind)
-    car.add(tub, inputs=[*record], outputs=["tub/num_records", "recording"], run_condition="recording")
+    car.add(tub, inputs=[*record], outputs=["tub/num_records", "recording"], run_condition="run_recording")
+    car.add(RecordEraser(tub, config.DRIVE_LOOP_HZ), inputs=["web/erase"], outputs=["tub/num_erased"])
     if joystick:
         joystick.on("arm_launch", launch.arm)
         joystick.on("erase_last_N_records", lambda: tub.erase_last(100))

@@ -10,9 +10,19 @@ from typing import Any
 from donkeysim.core.errors import TubError, format_count
 from donkeysim.tub.folder import next_tub_path
 from donkeysim.tub.writer import TubWriter
+from donkeysim.world.telemetry import Telemetry
 from donkeysim.world.tracks.catalogue import shorten_scene_name
 
 logger = logging.getLogger(__name__)
+
+STANDING_SPEED = 0.05
+"""A slower car stands [m/s]."""
+
+RESET_LOOPS = 10
+"""A car that is put back to its start may be seen elsewhere for so many loops."""
+
+ERASE_SECONDS = 5.0
+"""How much is taken back at once [s]."""
 
 _COUNTED = " (in all drives into this tub, deleted ones too)"
 """What the number of the next record counts, which is what the loop and the page know."""
@@ -37,6 +47,22 @@ class ToggleRecording:
             logger.info("Setting Recording = %s", allowed)
         self._asked, self._recording = asked, allowed
         return allowed
+
+
+class DrivenOnly:
+    """Lets loops be recorded in which the car is driven: not where it stands, is off the road or was just reset."""
+
+    def __init__(self, record_all: bool = False) -> None:
+        """Make it; `record_all`: let every loop be recorded."""
+        self.record_all = record_all
+        self._unsettled = 0
+
+    def run(self, recording: bool | None, telemetry: Telemetry | None, reset: bool | None = False) -> bool:
+        """Return whether this loop is recorded; what a simulator does not tell counts as driven."""
+        self._unsettled = RESET_LOOPS if reset else max(0, self._unsettled - 1)
+        if not recording or self.record_all or telemetry is None:
+            return bool(recording)
+        return telemetry.speed >= STANDING_SPEED and telemetry.on_road is not False and not self._unsettled
 
 
 class RecordTracker:
@@ -65,7 +91,12 @@ class RecordTracker:
 
 
 class TubRecorder:
-    """Writes a record of each loop it runs in. A full disk turns recording off; the car drives on."""
+    """Writes a record of each loop it runs in. A full disk turns recording off; the car drives on.
+
+    Attributes:
+        written_count: Records of this drive.
+        erased_count: Records marked as deleted in this drive.
+    """
 
     def __init__(
         self,
@@ -93,6 +124,7 @@ class TubRecorder:
         self.tub = TubWriter(self.path, inputs, types, metadata)
         self.tub.note_car(car_kind)
         self._find_place = find_place
+        self.written_count = self.erased_count = 0
 
     def run(self, *values: Any) -> tuple[int, bool] | None:
         """Write a record; return the number of records so far, and whether recording can continue.
@@ -106,17 +138,34 @@ class TubRecorder:
         except TubError as error:
             logger.error("Recording was switched off; the car drives on: %s", error)
             return self.tub.current_index, False
+        self.written_count += 1
         return self.tub.current_index, True
 
     def erase_last(self, count: int) -> int:
         """Mark the last living records as deleted; return how many were."""
         erased = self.tub.delete_last_n_records(count)
+        self.erased_count += erased
         logger.info("erased the last %s", format_count(erased, "record"))
         return erased
 
     def shutdown(self) -> None:
         """Close the tub, which writes the session into its manifest."""
         self.tub.close()
+
+
+class RecordEraser:
+    """Takes back the last `ERASE_SECONDS` of what this drive has recorded when it is asked to."""
+
+    def __init__(self, tub: TubRecorder, rate: float) -> None:
+        """Make it; `rate`: records per second."""
+        self._tub, self._record_count = tub, round(ERASE_SECONDS * rate)
+
+    def run(self, is_wanted: bool | None) -> int:
+        """Return how many records were taken back so far."""
+        tub = self._tub
+        if is_wanted and (count := min(self._record_count, tub.written_count - tub.erased_count)) > 0:
+            tub.erase_last(count)
+        return tub.erased_count
 
 
 def choose_tub_path(data_path: Path | str, create_new: bool) -> Path:

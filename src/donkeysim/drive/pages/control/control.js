@@ -5,7 +5,9 @@ import { Texts } from "/shared/languages.js";
 import { Driver } from "/static/driver.js";
 import { readGamepad } from "/static/gamepad.js";
 import { Joystick } from "/static/joystick.js";
+import { Keys, readKey } from "/static/keys.js";
 import { Link } from "/static/link.js";
+import { Look } from "/static/look.js";
 import { Places } from "/static/places.js";
 import { Readings } from "/static/readings.js";
 import { Tilt } from "/static/tilt.js";
@@ -21,7 +23,9 @@ const link = new Link(showLink, hear);
 const driver = new Driver((message) => link.send(message), showDriver);
 const readings = new Readings(texts);
 const views = new Views();
-const places = new Places(texts, (place) => { driver.brake(); driver.say({ place }); });
+const places = new Places(texts, (place) => { stop(); driver.say({ place }); });
+const look = new Look((chosen) => driver.say({ look: chosen }));
+const keys = new Keys(driver);
 const tilt = new Tilt((angle, throttle) => {
   if (!driver.isBraked) driver.drive(angle, driver.isConstant ? driver.throttle : throttle);
 });
@@ -36,18 +40,24 @@ let isOpen = false;
 let hasFilm = true; // the page itself names it, for whoever reads its source
 let controlMode = "joystick";
 let watching = "";
+let erasedBefore = null;
 
 function letGo() {
-  if (driver.mode !== "local_angle") { driver.brake(); return; }
+  if (driver.mode !== "local_angle") { stop(); return; }
   driver.standStill(); // the pilot keeps steering
   driver.setRecording(false);
   driver.post();
 }
 
 function hear(message) {
-  if (message.about) { watching = message.about.watching; showWatching(); views.offer(message.about.views); }
+  if (message.about) {
+    watching = message.about.watching;
+    keys.areHolding = message.about.keys_hold;
+    showWatching();
+    views.offer(message.about.views);
+  }
   if (message.error) { showToast(message.error); places.forget(); }
-  if (message.released) { driver.standStill(); showToast(texts.say("released")); }
+  if (message.released) { keys.forget(); driver.standStill(); driver.post(); showToast(texts.say("released")); }
   if (message.report) { report = message.report; showReport(); }
 }
 
@@ -59,7 +69,7 @@ function showLink(nowOpen) {
   setText(byId("link-text"), texts.say(byId("link-text").dataset.text));
   byId("lost").hidden = isOpen;
   readings.forget();
-  if (!isOpen) { report = null; hasFilm = false; driver.standStill(); }
+  if (!isOpen) { report = erasedBefore = null; hasFilm = false; keys.forget(); driver.standStill(); }
   else if (!hasFilm) startVideo();
 }
 
@@ -73,7 +83,10 @@ function isThisMachine(name) { return ["localhost", "127.0.0.1", "[::1]"].includ
 function showWatching() {
   const isReachable = watching && (isThisMachine(location.hostname) || !isThisMachine(new URL(watching).hostname));
   byId("watching").hidden = !isReachable;
-  if (isReachable) byId("watching").href = watching;
+  if (!isReachable) return;
+  const address = new URL(watching);
+  if (report?.look && address.searchParams.has("car")) address.searchParams.set("car", report.look.car_name);
+  byId("watching").href = address.href === `${watching}/` ? watching : address.href;
 }
 
 function showReport() {
@@ -84,8 +97,16 @@ function showReport() {
   }
   readings.show(report);
   places.show(report);
+  look.show(report.look);
   showPilots(report);
+  showErased(report.num_erased);
+  showWatching();
   showDriver();
+}
+
+function showErased(count) {
+  if (erasedBefore !== null && count > erasedBefore) showToast(texts.say("erased", { count: count - erasedBefore }));
+  erasedBefore = count;
 }
 
 function showDriver() {
@@ -98,8 +119,13 @@ function showDriver() {
   const record = byId("record_button");
   record.classList.toggle("on", driver.isRecording);
   record.setAttribute("aria-pressed", String(driver.isRecording));
-  setText(byId("record-text"), texts.say(driver.isRecording ? "stop_recording" : "record"));
-  byId("recording-badge").hidden = !driver.isRecording;
+  setText(byId("record-text"), texts.say(driver.isRecording ? "rec" : "record"));
+  record.title = texts.say(driver.isRecording ? "stop_recording" : "record_title");
+  const badge = byId("recording-badge");
+  const isWaiting = driver.isRecording && report?.is_recorded === false;
+  badge.hidden = !driver.isRecording;
+  badge.classList.toggle("waits", isWaiting);
+  setText(byId("rec-text"), texts.say(isWaiting ? "rec_waits" : "rec"));
   byId("mode_select").value = driver.mode;
   byId("mode-badge").dataset.mode = driver.mode;
   setText(byId("mode-badge"), texts.say(`badge_${driver.mode}`));
@@ -173,48 +199,74 @@ function pollGamepad() {
   setTimeout(pollGamepad, GAMEPAD_INTERVAL_MS);
 }
 
-const HELD_KEYS = {
-  i: () => driver.accelerate(1),
-  k: () => driver.accelerate(-1),
-  j: () => driver.steer(-1),
-  l: () => driver.steer(1),
-  arrowup: () => driver.accelerate(1),
-  arrowdown: () => driver.accelerate(-1),
-  arrowleft: () => driver.steer(-1),
-  arrowright: () => driver.steer(1),
-};
-
 const KEYS = {
   " ": toggleBrake,
   r: () => driver.setRecording(!driver.isRecording),
+  delete: erase,
   u: () => driver.setMode("user"),
+  v: () => views.next(),
+  backspace: reset,
+};
+
+const SHIFTED_KEYS = { // a hand that drives must not start a pilot
   s: () => driver.setMode("local_angle"),
   d: () => driver.setMode("local"),
   a: () => driver.setMode("local"),
   m: () => driver.nextMode(),
-  v: () => views.next(),
-  backspace: () => driver.reset(),
 };
 
 function toggleBrake() {
   tilt.rest();
+  keys.forget();
   driver.toggleBrake();
 }
 
+function stop() {
+  keys.forget();
+  driver.brake();
+}
+
+function reset() {
+  keys.forget();
+  driver.reset();
+}
+
+function erase() { driver.say({ erase: true }); }
+
+function driveByKey(key, isRepeat) {
+  if (key in SHIFTED_KEYS) showOnce("letters_note");
+  if (driver.mode === "local" && !isRepeat) showToast(texts.say("pilot_drives"));
+  keys.press(key, isRepeat);
+}
+
+/** Show a sentence once in this browser. */
+function showOnce(name) {
+  try {
+    if (localStorage.getItem(`donkeysim-${name}`)) return;
+    localStorage.setItem(`donkeysim-${name}`, "1");
+  } catch { /* shown again */ }
+  showToast(texts.say(name));
+}
+
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || byId("places").open) return;
-  const key = event.key.toLowerCase();
-  const isArrow = key.startsWith("arrow");
-  if (isArrow && event.target.closest("select, input")) return;
-  const act = HELD_KEYS[key] ?? (event.repeat ? null : KEYS[key]);
-  if (key in HELD_KEYS || key in KEYS) event.preventDefault(); // the space bar always brakes, whatever has the focus
-  act?.();
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  const key = readKey(event);
+  if (key.startsWith("arrow") && event.target.closest("select, input")) return;
+  const act = event.shiftKey && key in SHIFTED_KEYS ? SHIFTED_KEYS[key] : keys.drives(key) ? () => driveByKey(key, event.repeat) : KEYS[key];
+  if (!act) return;
+  event.preventDefault(); // the space bar always brakes, whatever has the focus
+  if (!event.repeat || keys.drives(key)) act();
 });
-document.addEventListener("keyup", (event) => { if (event.key === " ") event.preventDefault(); });
+document.addEventListener("keyup", (event) => {
+  keys.release(readKey(event));
+  if (event.key === " ") event.preventDefault();
+});
+window.addEventListener("blur", () => keys.releaseAll());
 
 byId("brake_button").addEventListener("click", toggleBrake);
 byId("record_button").addEventListener("click", () => driver.setRecording(!driver.isRecording));
-for (const id of ["reset_button", "back_button"]) byId(id).addEventListener("click", () => driver.reset());
+byId("erase_button").addEventListener("click", erase);
+for (const id of ["reset_button", "back_button"]) byId(id).addEventListener("click", reset);
 byId("mode_select").addEventListener("change", (event) => driver.setMode(event.target.value));
 byId("pilot_select").addEventListener("change", (event) => driver.say({ pilot: event.target.value }));
 byId("throttle_mode_select").addEventListener("change", (event) => driver.setThrottleMode(event.target.value === "constant"));
