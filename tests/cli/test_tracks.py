@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -61,6 +63,17 @@ def test_lists_say_whose_design_places_are_and_break_no_name(place, monkeypatch,
     assert groups[1] == {*group_scenes(list_scenes())["ours"], "flat"}
     assert groups[2] == {name}
     assert str(place / "place" / f"{name}.toml") in lines[-1]
+
+
+def test_the_readme_and_the_gallery_count_the_originals_places_alike():
+    root = Path(__file__).parents[2]
+    gallery = (root / "docs" / "tracks" / "gallery.md").read_text(encoding="utf-8")
+    originals, ours = gallery.partition("## The original's places")[2].split("## Our own places")
+    listed = [re.findall(r"^\| \[(\w+)\]", part, re.MULTILINE) for part in (originals, ours)]
+    assert {*listed[0]} == {*ORIGINAL_SCENES}
+    assert {*listed[1]} == {*group_scenes(list_scenes())["ours"]}
+    assert "The original's eleven places" in (root / "README.md").read_text(encoding="utf-8")
+    assert len(listed[0]) == 11
 
 
 def test_tracks_alone_lists(capsys):

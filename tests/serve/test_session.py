@@ -257,3 +257,15 @@ def test_arbitrary_bytes_and_values_are_survived(portions):
             return
     clock.advance(2.0)
     assert session.receive(PING).replies[-1:] == [PONG]
+
+
+def test_a_control_that_comes_when_the_scene_has_ended_is_answered_and_not_logged(caplog):
+    faults = FaultLog(ManualClock())
+    session = make_session(faults=faults)
+    refusal = find_refusal(messages.DriveCar(None, None, 0.0), ClientState.MENU)
+    assert b"no scene is running" in session.report_error(refusal.split(":")[0], refusal)
+    other = find_refusal(messages.ResetCar(), ClientState.MENU)
+    session.report_error(other.split(":")[0], other)
+    faults.close()
+    assert "control" not in caplog.text
+    assert "reset_car: no scene is running" in caplog.text

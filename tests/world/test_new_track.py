@@ -10,6 +10,7 @@ import pytest
 from donkeysim.core.errors import SceneError
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import load_scene
+from donkeysim.world.tracks.catalogue import find_tracks
 from donkeysim.world.tracks.figures import measure_line, measure_scene
 from donkeysim.world.tracks.new_track import write_new_track
 from donkeysim.world.tracks.paths.path import build_centre_line
@@ -75,6 +76,13 @@ def test_nothing_is_overwritten(tmp_path):
     with pytest.raises(SceneError, match=r"mine\.toml exists already"):
         write_new_track("mine", tmp_path)
     assert path.read_text(encoding="utf-8") == "precious"
+
+
+@pytest.mark.parametrize("name", sorted(find_tracks()))
+def test_a_built_in_place_is_not_hidden(tmp_path, name):
+    with pytest.raises(SceneError, match=f"{name} is a built-in place, which a track of that name would hide; take"):
+        write_new_track(name, tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_without_a_path_leaves_nothing_behind(tmp_path):

@@ -28,6 +28,10 @@ MOST_MESSAGES_A_SECOND = 10_000
 MOST_FLOODED_SECONDS = 5.0
 
 
+LATE_CONTROL = "control: no scene"
+"""So begins the answer to a control that was on its way when the scene ended: nobody did anything wrong."""
+
+
 class ClientState(enum.Enum):
     """Where a client is."""
 
@@ -145,11 +149,13 @@ class Session:
         """Return the line that tells the client of an error, None when it was told enough in this second.
 
         Args:
-            kind: Short name of this sort of error, of which there must be few; logged in words once.
+            kind: Short name of this sort of error, of which there must be few; logged in words once, a late
+                control never.
             text: One sentence.
         """
-        self._faults.note(self.name, kind, text, kind not in self._seen_kinds)
-        self._seen_kinds.add(kind)
+        if not text.startswith(LATE_CONTROL):
+            self._faults.note(self.name, kind, text, kind not in self._seen_kinds)
+            self._seen_kinds.add(kind)
         now = self._read_clock()
         if len(self._error_times) == MOST_ERRORS_A_SECOND and now - self._error_times[0] < 1.0:
             return None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from donkeysim.core.errors import SceneError
 from donkeysim.core.files import write_whole
+from donkeysim.world.tracks.catalogue import find_own_tracks, find_tracks
 from donkeysim.world.tracks.paths.path_file import measure_raw_path, read_raw_path
 from donkeysim.world.tracks.paths.raw_path import RawPath
 from donkeysim.world.tracks.tables.path import PATH_SUFFIXES, PathTable
@@ -51,6 +52,8 @@ def write_new_track(name: str, folder: Path, path_file: Path | None = None, elem
     """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
         raise SceneError(f"a track cannot be called {name!r}; take letters, digits, _ and -, for example my_track.")
+    if name in find_tracks() and name not in find_own_tracks():
+        raise SceneError(f"{name} is a built-in place, which a track of that name would hide; take another name.")
     target = folder / f"{name}.toml"
     if target.exists():
         raise SceneError(f"{target} exists already; take another name, or move it away.")
