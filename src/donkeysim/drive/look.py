@@ -13,7 +13,8 @@ import msgspec
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.files import write_whole
-from donkeysim.envs.conf import EnvConf, Message, make_car_message
+from donkeysim.envs.conf import EnvConf
+from donkeysim.envs.conf_messages import Message, make_car_message
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config

@@ -192,7 +192,7 @@ class RemoteSimulatedCar:
             SimulatorError: The connection has ended.
         """
         self.settings = replace(self.settings, conf=change_look(self.settings.conf, look))
-        self._car.dress(self.settings.conf)
+        self._car.configure(self.settings.conf)
 
     def go_to(self, place: str) -> None:
         """Ask for another place; the simulator ends the one that is there.

@@ -145,7 +145,7 @@ class BuiltInSimulatedCar:
                 self._move(*self._next_place)
             if self._look_wanted:
                 self._look_wanted = False
-                self.car.dress(self.settings.conf)
+                self.car.configure(self.settings.conf)
             if reset or self._reset_wanted:
                 self._reset_wanted = False
                 self.car.reset()

@@ -7,7 +7,8 @@ from dataclasses import replace
 from donkeysim.core import frames
 from donkeysim.core.rng import hash_words
 from donkeysim.core.types import ByteArray
-from donkeysim.envs.conf import EnvConf, Message
+from donkeysim.envs.conf import EnvConf
+from donkeysim.envs.conf_messages import Message
 from donkeysim.envs.fleet import Start
 from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.waiting import compile_aloud
@@ -100,8 +101,8 @@ class BuiltInCar:
         self._begin_anew()
         self._beginning = self._find_beginning()
 
-    def dress(self, conf: EnvConf) -> None:
-        """Let the car look as this says from now on."""
+    def configure(self, conf: EnvConf) -> None:
+        """Let car and sensors be as this says from now on."""
         self._conf = conf
         configure_car(self.simulator, self.row, conf)
         self._beginning = self._find_beginning()

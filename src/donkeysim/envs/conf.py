@@ -8,11 +8,23 @@ from __future__ import annotations
 import dataclasses
 import logging
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from donkeysim.core.errors import SpecError, WireError, describe_unknown, shorten
+from donkeysim.envs.conf_messages import (
+    CAMERA_DEFAULTS,
+    CAR_KEYS,
+    ROAD_KEYS,
+    Message,
+    check_message,
+    make_camera_message,
+    make_car_message,
+    make_road_message,
+)
 from donkeysim.wire.fields import Form
 from donkeysim.wire.messages import ConfigureLidar
 from donkeysim.wire.reading import read_request
@@ -21,34 +33,18 @@ from donkeysim.world.lens import LARGEST_PICTURE, SMALLEST_SIDE
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec, LidarSpec, SceneSpec
 
-Message = dict[str, str]
-"""A message for a server; every value is text, because the original ignores numbers."""
-
 DEFAULT_PORT = 9091
 """Where the original listens."""
 
 RUNS_ALREADY = "remote"
 """An `exe_path` of no program: a simulator runs elsewhere, at `host` and `port`."""
 
-CAR_KEYS = ("body_style", "body_rgb", "car_name", "font_size")
 RACER_KEYS = ("racer_name", "country", "bio", "guid")
 ENV_KEYS = (
     *("start_delay", "max_cte", "frame_skip", "cam_resolution", "log_level", "host", "port", "exe_path"),
     *("steer_limit", "throttle_min", "throttle_max", "action_log", "randomization", "look", "car", "camera"),
 )
-ROAD_KEYS = ("road_style", "rand_seed", "turn_increment")
-"""As in `regen_road`."""
-
 CHALLENGE_KEYS = tuple(field.name for field in dataclasses.fields(ChallengeSpec))
-
-CAMERA_DEFAULTS = dict.fromkeys(
-    (
-        *("fov", "fish_eye_x", "fish_eye_y", "img_w", "img_h", "img_d", "img_enc"),
-        *("offset_x", "offset_y", "offset_z", "rot_x", "rot_y", "rot_z"),
-    ),
-    "0",
-)
-"""Fields of a camera's message; 0 keeps what the camera has. The original needs them all."""
 
 LIDAR_FIELDS = {
     "deg_per_sweep_inc": ("degPerSweepInc", "2.0"),
@@ -136,7 +132,8 @@ class EnvConf:
         """Return the same with pictures of another size: height, width and channels (1 or 3)."""
         size = {key: str(side) for key, side in zip(("img_h", "img_w", "img_d"), shape, strict=True)}
         resized = (
-            _check({**message, **size}) if message["msg_type"] == "cam_config" else message for message in self.messages
+            check_message({**message, **size}) if message["msg_type"] == "cam_config" else message
+            for message in self.messages
         )
         return dataclasses.replace(self, cam_resolution=shape, messages=tuple(resized))
 
@@ -175,6 +172,10 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
     )
     if checked.is_remote:
         _refuse_elsewhere(checked.experiment)
+    path = str(given.get("exe_path") or "")
+    if _says_it_runs(path) and path != RUNS_ALREADY:
+        told = path, *checked.address
+        _log.warning("exe_path %r is no program: connecting to a simulator that runs already, at %s:%d.", *told)
     return checked
 
 
@@ -218,31 +219,20 @@ def _read_whole(given: Mapping[str, Any], key: str, default: int, low: int, high
 def _read_path(given: Mapping[str, Any]) -> str | None:
     """Return the program to start; None for none: it is left out, empty, or says that a simulator runs already."""
     path = str(given.get("exe_path") or "")
-    return None if path in ("", RUNS_ALREADY) else path
+    return None if path == "" or _says_it_runs(path) else path
+
+
+def _says_it_runs(path: str) -> bool:
+    """Return whether an `exe_path` is a word and no program, as the original's scripts have it by default."""
+    is_word = not re.search(r"[/\\]", path) or bool(re.match(r"[/\\]?path[/\\]to\b|<", path))
+    return path == RUNS_ALREADY or (is_word and path != "" and not Path(path).expanduser().is_file())
 
 
 def _read_port(given: Mapping[str, Any]) -> int | None:
     """Return the port of a server, the usual one if `exe_path` says that a simulator runs already; None: none."""
     if given.get("port") is not None:
         return _read_whole(given, "port", DEFAULT_PORT, 1, 65535)
-    return DEFAULT_PORT if str(given.get("exe_path")) == RUNS_ALREADY else None
-
-
-def make_road_message(road_style: int = 0, rand_seed: int = 0, turn_increment: float = 0.0) -> Message:
-    """Return a `regen_road`.
-
-    Raises:
-        WireError: A value that is not possible.
-    """
-    values = (road_style, rand_seed, turn_increment)
-    return _check({"msg_type": "regen_road", **{key: str(value) for key, value in zip(ROAD_KEYS, values, strict=True)}})
-
-
-def _check(message: Message) -> Message:
-    """Return a message that can be read, after telling what a server would change; `_read_lidar` tells a lidar's."""
-    if note := read_request(message).note:
-        _log.warning("%s", note)
-    return message
+    return DEFAULT_PORT if _says_it_runs(str(given.get("exe_path") or "")) else None
 
 
 def _read_experiment(given: Mapping[str, Any]) -> Experiment:
@@ -362,36 +352,10 @@ def _make_messages(given: Mapping[str, Any], resolution: tuple[int, int, int]) -
     ]
     height, width, depth = resolution
     size = {"img_h": height, "img_w": width, "img_d": depth}
-    messages.append(_make_camera_message("cam_config", {**_merge_camera(given), **size}))
+    messages.append(make_camera_message("cam_config", {**_merge_camera(given), **size}))
     if "cam_config_b" in given:
-        messages.append(_make_camera_message("cam_config_b", _read_table(given, "cam_config_b")))
-    return tuple(map(_check, messages))
-
-
-def make_car_message(table: Mapping[str, Any]) -> Message:
-    """Return a `car_config` of those of `CAR_KEYS` that are given.
-
-    Raises:
-        SpecError: A colour is none.
-    """
-    colour = table.get("body_rgb", (128, 128, 128))
-    if not isinstance(colour, Sequence) or isinstance(colour, str) or len(colour) != 3:
-        raise SpecError(f"body_rgb is {colour!r}; it takes three numbers from 0 to 255, as (128, 128, 128).")
-    red, green, blue = (str(part) for part in colour)
-    return {
-        "msg_type": "car_config",
-        "body_style": str(table.get("body_style", "donkey")),
-        "body_r": red,
-        "body_g": green,
-        "body_b": blue,
-        "car_name": str(table.get("car_name", "car")),
-        "font_size": str(table.get("font_size", 100)),
-    }
-
-
-def _make_camera_message(kind: str, table: Mapping[str, Any]) -> Message:
-    fields = {key: str(table.get(key, default)) for key, default in CAMERA_DEFAULTS.items()}
-    return {"msg_type": kind, **fields}
+        messages.append(make_camera_message("cam_config_b", _read_table(given, "cam_config_b")))
+    return tuple(map(check_message, messages))
 
 
 def _set_log_level(level: Any) -> None:

@@ -17,13 +17,15 @@ import numpy as np
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import ByteArray, Float32Array
 from donkeysim.envs.built_in import BuiltInCar
-from donkeysim.envs.conf import EnvConf, make_road_message, read_conf
+from donkeysim.envs.conf import EnvConf, read_conf
+from donkeysim.envs.conf_messages import make_road_message
 from donkeysim.envs.fleet import read_seed, read_start
 from donkeysim.envs.launch import LaunchedSimulator
 from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
 from donkeysim.envs.rules import compute_reward, is_over, make_info
 from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.vector_env import ActionRange, read_action
+from donkeysim.envs.viewer import EndFunction, RewardFunction, Viewer
 from donkeysim.envs.waiting import WaitReport
 from donkeysim.envs.window import ShownEnv
 from donkeysim.sim.simulator import Simulator
@@ -37,10 +39,16 @@ class DonkeyEnv(ShownEnv[ByteArray]):
     Attributes:
         conf: As checked.
         telemetry: Readings of the last step.
+        car: In its simulator, for `viewer`.
+        controls: What is driven with, steering, throttle and brake.
     """
 
     def __init__(
-        self, scene: str = "generated_track", conf: Mapping[str, object] | None = None, render_mode: str | None = None
+        self,
+        scene: str = "generated_track",
+        conf: Mapping[str, object] | None = None,
+        render_mode: str | None = None,
+        level: str | None = None,
     ) -> None:
         """Make the car; the first time on a machine its kernels are compiled, which takes half a minute.
 
@@ -49,6 +57,7 @@ class DonkeyEnv(ShownEnv[ByteArray]):
             conf: See docs/envs/donkey_env.md.
             render_mode: "rgb_array": `render` returns a view from behind the car, 640x360; "human": a window shows it
                 after every step, in real time; None: nothing.
+            level: The original's name of `scene`; wins.
 
         Raises:
             SpecError: `conf` is not possible, or there is no display for a window.
@@ -58,7 +67,9 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         super().__init__(render_mode)
         self.conf = read_conf(conf)
         self._launched: LaunchedSimulator | None = None
-        self._car = self._open_car(scene, self.conf)
+        self.car = self._open_car(level or scene, self.conf)
+        self.controls: Sequence[float] = (0.0, 0.0, 0.0)
+        self._viewer: Viewer | None = None
         self._moment: SensorFrame | None = None
         self._is_over = False
         actions = ActionRange(self.conf.steer_limit, self.conf.throttle_min, self.conf.throttle_max)
@@ -91,15 +102,36 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         return self._require_moment().telemetry
 
     @property
+    def viewer(self) -> Viewer:
+        """The car as programs for the original know it."""
+        if self._viewer is None:
+            self._viewer = Viewer(self)
+            if self._moment is not None:
+                self._viewer.handler.take(self._moment)
+        return self._viewer
+
+    def set_reward_fn(self, reward_fn: RewardFunction) -> None:
+        """Reward by `reward_fn(handler, done)` from now on; see `viewer.Handler`."""
+        self.viewer.set_reward_fn(reward_fn)
+
+    def set_episode_over_fn(self, ep_over_fn: EndFunction) -> None:
+        """End episodes by `ep_over_fn(handler)`, which sets `handler.over`, from now on."""
+        self.viewer.set_episode_over_fn(ep_over_fn)
+
+    def is_game_over(self) -> bool:
+        """Return whether the episode has ended."""
+        return self._is_over
+
+    @property
     def simulator(self) -> Simulator:
         """The simulator in this process, for whoever watches.
 
         Raises:
             SpecError: It is in another process.
         """
-        if not isinstance(self._car, BuiltInCar):
+        if not isinstance(self.car, BuiltInCar):
             raise SpecError("the simulator of this environment runs in another process; watch it on its own page.")
-        return self._car.simulator
+        return self.car.simulator
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -117,12 +149,15 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         seed = read_seed(seed)
         super().reset(seed=seed)
         self._is_over = False
-        if isinstance(self._car, BuiltInCar):
-            self._moment = self._car.begin_episode(seed, start)
+        if isinstance(self.car, BuiltInCar):
+            self._moment = self.car.begin_episode(seed, start)
         elif start is None:
-            self._moment = self._car.begin_episode(seed)
+            self._moment = self.car.begin_episode(seed)
         else:
             raise SpecError("a simulator elsewhere chooses the start of its cars; leave the options of reset out.")
+        if self._viewer is not None:
+            self._viewer.handler.over = False
+            self._viewer.handler.take(self._moment)
         self._show()
         return self._moment.image, self._make_info(self._moment)
 
@@ -137,7 +172,7 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         Raises:
             SceneError: The road is not a generated one.
         """
-        self._car.regen_road(make_road_message(road_style, rand_seed, turn_increment))
+        self.car.regen_road(make_road_message(road_style, rand_seed, turn_increment))
         self._moment = None
 
     def step(self, action: Sequence[float] | Float32Array) -> tuple[ByteArray, float, bool, bool, dict[str, Any]]:
@@ -149,33 +184,52 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         Raises:
             SpecError: The action is not two or three finite numbers.
         """
-        controls = read_action(action, takes_brake=True)
+        self.controls = read_action(action, takes_brake=True)
         self._require_moment()
         for _ in range(self.conf.frame_skip):
-            moment = self._car.step(*controls)
-            self._is_over = self._is_over or is_over(moment, self.conf.max_cte)
+            moment = self._advance()
             if self._is_over:
                 break
-        self._moment = moment
         self._show()
-        reward = compute_reward(moment, self.conf.max_cte, self._is_over)
-        return moment.image, reward, self._is_over, False, self._make_info(moment)
+        return moment.image, self._judge(moment), self._is_over, False, self._make_info(moment)
+
+    def observe(self) -> tuple[ByteArray, float, bool, dict[str, Any]]:
+        """Drive on for a twentieth of a second; return picture, reward, whether the episode has ended, and `info`."""
+        self._require_moment()
+        moment = self._advance()
+        return moment.image, self._judge(moment), self._is_over, self._make_info(moment)
+
+    def _advance(self) -> SensorFrame:
+        self._moment = moment = self.car.step(*self.controls)
+        if self._viewer is None:
+            self._is_over = self._is_over or is_over(moment, self.conf.max_cte)
+            return moment
+        handler = self._viewer.handler
+        handler.take(moment)
+        handler.determine_episode_over()
+        self._is_over = bool(handler.over)
+        return moment
+
+    def _judge(self, moment: SensorFrame) -> float:
+        if self._viewer is None:
+            return compute_reward(moment, self.conf.max_cte, self._is_over)
+        return float(self._viewer.handler.calc_reward(self._is_over))
 
     def _make_info(self, moment: SensorFrame) -> dict[str, Any]:
         """Return what is told of a moment: laps only where the original would report the start line."""
-        if isinstance(self._car, BuiltInCar) and self._car.simulator.scene.start.is_silent:
+        if isinstance(self.car, BuiltInCar) and self.car.simulator.scene.start.is_silent:
             moment = replace(moment, lap_times=())
         return make_info(moment, self.conf.lidar)
 
     def _draw(self) -> ByteArray:
-        if not isinstance(self._car, BuiltInCar):
+        if not isinstance(self.car, BuiltInCar):
             return self._require_moment().image
-        return draw_car(self._car.simulator, self._car.row)
+        return draw_car(self.car.simulator, self.car.row)
 
     def close(self) -> None:
         """Let go of the simulator, and end it if it was started for this environment."""
         super().close()
-        self._car.close()
+        self.car.close()
         if self._launched is not None:
             self._launched.stop()
 

@@ -16,7 +16,8 @@ from collections.abc import Callable
 
 from donkeysim.core.clock import AwakeClock
 from donkeysim.core.errors import SceneError, SimulatorError, WireError, describe_unknown
-from donkeysim.envs.conf import EnvConf, Message
+from donkeysim.envs.conf import EnvConf
+from donkeysim.envs.conf_messages import Message
 from donkeysim.envs.lap_clock import LapClock
 from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.server_lines import (
@@ -131,7 +132,7 @@ class RemoteCar:
             SimulatorError: The connection has ended.
         """
         fields = {"steering": steering, "throttle": throttle, "brake": brake}
-        self._send({"msg_type": "control", **{name: f"{float(value):.6g}" for name, value in fields.items()}})
+        self.send({"msg_type": "control", **{name: f"{float(value):.6g}" for name, value in fields.items()}})
 
     def step(self, steering: float, throttle: float, brake: float = 0.0) -> SensorFrame:
         """Drive, see `drive`, and return the next moment: in lock-step the one that answers, else the next that comes.
@@ -151,7 +152,7 @@ class RemoteCar:
             SimulatorError: The connection has ended, or the server did not answer.
         """
         before, self._last_fault = self.get_moment().telemetry.reset_count, ""
-        self._send(message)
+        self.send(message)
         if not self.has_lock_step:
             return
         self.drive(0.0, 0.0, 1.0)
@@ -171,14 +172,14 @@ class RemoteCar:
         """
         self._left_scene = self.scene
         self.scene, self._is_going, self._last_fault = scene, True, ""
-        self._send({"msg_type": "get_scene_names"} if self.is_in_menu else {"msg_type": "exit_scene"})
+        self.send({"msg_type": "get_scene_names"} if self.is_in_menu else {"msg_type": "exit_scene"})
 
-    def dress(self, conf: EnvConf) -> None:
-        """Have the car look as this says, here and after every change of scene; raises as `drive`."""
-        self._conf = conf
+    def configure(self, conf: EnvConf) -> None:
+        """Have car and sensors as this says, here and after every change of scene; raises as `drive`."""
+        before, self._conf = self._conf.messages, conf
         for message in conf.messages:
-            if message["msg_type"] == "car_config":
-                self._send(message)
+            if message not in before:
+                self.send(message)
 
     @property
     def place(self) -> str:
@@ -190,7 +191,7 @@ class RemoteCar:
         with self._news:
             self._reset_count += 1
             self._begin_laps()
-        self._send({"msg_type": "reset_car"})
+        self.send({"msg_type": "reset_car"})
 
     def _begin_laps(self) -> None:
         self._laps = LapClock()
@@ -208,7 +209,7 @@ class RemoteCar:
         before, count = moment.telemetry.reset_count, self._moment_count
         if self.has_lock_step and not self._is_led:
             self._is_led = True
-            self._send({"msg_type": "step_mode", "step_mode": "synchronous", "time_step": TIME_STEP})
+            self.send({"msg_type": "step_mode", "step_mode": "synchronous", "time_step": TIME_STEP})
         self.ask_reset()
         self.drive(0.0, 0.0, 1.0)
         if self.has_lock_step:
@@ -230,7 +231,7 @@ class RemoteCar:
 
     def ask_scene_names(self) -> None:
         """Ask what the server offers; servers like the original tell it in the menu only."""
-        self._send({"msg_type": "get_scene_names"})
+        self.send({"msg_type": "get_scene_names"})
 
     def count_moments(self) -> int:
         """Return how many moments have come so far."""
@@ -277,7 +278,7 @@ class RemoteCar:
                     raise SimulatorError(f"the simulator at {self._where} did not {doing} in {seconds:g} s.{said}")
                 self._check_silence(waited)
                 if report.tell() and not self._has_spoken:
-                    self._send({"msg_type": "get_protocol_version"})  # answered even while a scene loads
+                    self.send({"msg_type": "get_protocol_version"})  # answered even while a scene loads
                 self._news.wait(min(seconds - waited, LONGEST_NAP))
 
     def _check_silence(self, waited: float) -> None:
@@ -287,8 +288,8 @@ class RemoteCar:
                 "would; see what listens there, or give the host and port of a simulator that runs."
             )
 
-    def _send(self, message: Message) -> None:
-        """Send a message, without a newline, which the original does not take."""
+    def send(self, message: Message) -> None:
+        """Send a message, without a newline, which the original does not take; raises as `drive`."""
         try:
             with self._send_lock:
                 self._socket.sendall(json.dumps(message).encode())
@@ -332,7 +333,7 @@ class RemoteCar:
         elif kind == "scene_selection_ready":
             self._is_seated, self.is_in_menu = False, True
             self._is_going = self._is_going or not self._follows
-            self._send({"msg_type": "get_scene_names"})
+            self.send({"msg_type": "get_scene_names"})
         elif kind == "scene_names":
             self.scene_names = tuple(str(name) for name in message.get("scene_names") or ())
             self._choose_scene()
@@ -365,9 +366,9 @@ class RemoteCar:
         if kind != "scene_loaded":
             self._begin_laps()
             for message in self._conf.messages:
-                self._send(message)
+                self.send(message)
             if self._conf.road is not None:
-                self._send(self._conf.road)
+                self.send(self._conf.road)
             self._is_seated, self._is_going = True, False
 
     def _choose_scene(self) -> None:
@@ -378,7 +379,7 @@ class RemoteCar:
                 f"the simulator at {self._where} has no {self.scene}: "
                 + describe_unknown("scene", self.scene, self.scene_names)
             )
-        self._send({"msg_type": "load_scene", "scene_name": self.scene})
+        self.send({"msg_type": "load_scene", "scene_name": self.scene})
 
     def _take_telemetry(self, message: dict[str, object]) -> None:
         telemetry = read_telemetry(message, self._moment_count, self._reset_count, self._lap_count)

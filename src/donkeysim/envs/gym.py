@@ -1,0 +1,242 @@
+"""In place of the old `gym`, before 0.26: `from donkeysim.envs import gym` and programs for it run.
+
+There `reset` gives the picture alone and `step` four values. Wrappers and environments of one's own are written against
+this module as they were against that one; what learns by Gymnasium's rules takes them by `modernise`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import gymnasium
+from gymnasium import error, logger, spaces, utils
+
+import donkeysim  # noqa: F401  (registers the ids)
+
+__all__ = [
+    "ActionWrapper",
+    "Env",
+    "ObservationWrapper",
+    "RewardWrapper",
+    "Wrapper",
+    "error",
+    "logger",
+    "make",
+    "modernise",
+    "spaces",
+    "utils",
+]
+
+
+class Env:
+    """An environment with four values a step; base of those of one's own.
+
+    Attributes:
+        metadata: As Gymnasium's.
+        reward_range: Least and greatest reward.
+        action_space: What `step` takes.
+        observation_space: What `reset` and `step` return.
+        spec: How it was made; None: by hand.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render.modes": ["human", "rgb_array"]}
+    reward_range = (-float("inf"), float("inf"))
+    action_space: Any = None
+    observation_space: Any = None
+    spec: Any = None
+
+    def reset(self) -> Any:
+        """Begin an episode and return the first observation."""
+        raise NotImplementedError
+
+    def step(self, action: Any) -> tuple[Any, float, bool, dict[str, Any]]:
+        """Return observation, reward, whether the episode has ended, and `info`."""
+        raise NotImplementedError
+
+    def render(self, mode: str = "human") -> Any:
+        """Return a picture, or show one."""
+
+    def close(self) -> None:
+        """Let go of everything."""
+
+    def seed(self, seed: int | None = None) -> list[int | None]:
+        """Seed what is random from the next episode on."""
+        return [seed]
+
+    @property
+    def unwrapped(self) -> Any:
+        """The environment itself, without wrappers."""
+        return self
+
+    def __enter__(self) -> Env:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class OldEnv(Env):
+    """One of Gymnasium's environments, by the old rules; whatever else is asked of it, that one answers."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        self.env = env
+        self.action_space, self.observation_space, self.spec = env.action_space, env.observation_space, env.spec
+        self._seed: int | None = None
+        self._inner: OldEnv | None = self if env.unwrapped is env else None
+
+    def reset(self) -> Any:
+        """Begin an episode and return the first observation."""
+        seed, self._seed = self._seed, None
+        return self.env.reset(seed=seed)[0]
+
+    def step(self, action: Any) -> tuple[Any, float, bool, dict[str, Any]]:
+        """Return observation, reward, whether the episode has ended, and `info`."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        if truncated:
+            info["TimeLimit.truncated"] = not terminated
+        return observation, float(reward), bool(terminated or truncated), info
+
+    def render(self, mode: str = "human") -> Any:
+        """Return the picture that the environment was made to draw, None when it draws none."""
+        del mode
+        return self.env.render() if self.env.render_mode is not None else None
+
+    def close(self) -> None:
+        """Let go of the simulator."""
+        self.env.close()
+
+    def seed(self, seed: int | None = None) -> list[int | None]:
+        """Seed what is random from the next episode on."""
+        self._seed = seed
+        return [seed]
+
+    @property
+    def unwrapped(self) -> Any:
+        """The environment itself: its `viewer` and functions of one's own for rewards are there."""
+        self._inner = self._inner or OldEnv(self.env.unwrapped)
+        return self._inner
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.env.unwrapped, name)
+
+
+class Wrapper(Env):
+    """Changes an environment; whatever it does not say itself, that one does."""
+
+    def __init__(self, env: Any) -> None:
+        self.env = env
+        self.action_space, self.observation_space = env.action_space, env.observation_space
+        self.metadata, self.spec = env.metadata, env.spec  # type: ignore[misc]
+
+    def reset(self, **kwargs: Any) -> Any:
+        """As `Env.reset`."""
+        return self.env.reset(**kwargs)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, dict[str, Any]]:
+        """As `Env.step`."""
+        stepped: tuple[Any, float, bool, dict[str, Any]] = self.env.step(action)
+        return stepped
+
+    def render(self, mode: str = "human", **kwargs: Any) -> Any:
+        """As `Env.render`."""
+        return self.env.render(mode, **kwargs)
+
+    def close(self) -> None:
+        """As `Env.close`."""
+        self.env.close()
+
+    def seed(self, seed: int | None = None) -> list[int | None]:
+        """As `Env.seed`."""
+        seeds: list[int | None] = self.env.seed(seed)
+        return seeds
+
+    @property
+    def unwrapped(self) -> Any:
+        """The environment itself, without wrappers."""
+        return self.env.unwrapped
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "env":
+            raise AttributeError(name)
+        return getattr(self.env, name)
+
+
+class ObservationWrapper(Wrapper):
+    """Changes what is seen, by its `observation(observation)`."""
+
+    def reset(self, **kwargs: Any) -> Any:
+        """As `Env.reset`."""
+        return self.observation(self.env.reset(**kwargs))
+
+    def step(self, action: Any) -> tuple[Any, float, bool, dict[str, Any]]:
+        """As `Env.step`."""
+        observation, reward, done, info = self.env.step(action)
+        return self.observation(observation), reward, done, info
+
+    def observation(self, observation: Any) -> Any:
+        """Return what is seen instead."""
+        raise NotImplementedError
+
+
+class RewardWrapper(Wrapper):
+    """Changes rewards, by its `reward(reward)`."""
+
+    def step(self, action: Any) -> tuple[Any, float, bool, dict[str, Any]]:
+        """As `Env.step`."""
+        observation, reward, done, info = self.env.step(action)
+        return observation, self.reward(reward), done, info
+
+    def reward(self, reward: float) -> float:
+        """Return what is rewarded instead."""
+        raise NotImplementedError
+
+
+class ActionWrapper(Wrapper):
+    """Changes what is done, by its `action(action)`."""
+
+    def step(self, action: Any) -> tuple[Any, float, bool, dict[str, Any]]:
+        """As `Env.step`."""
+        stepped: tuple[Any, float, bool, dict[str, Any]] = self.env.step(self.action(action))
+        return stepped
+
+    def action(self, action: Any) -> Any:
+        """Return what is done instead."""
+        raise NotImplementedError
+
+
+def make(env_id: str, **kwargs: Any) -> OldEnv:
+    """Return an environment by the old rules; what it takes is that of `gymnasium.make`."""
+    return OldEnv(gymnasium.make(env_id, disable_env_checker=True, **kwargs))
+
+
+class modernise(gymnasium.Env[Any, Any]):  # noqa: N801  (called as a function is)
+    """An environment of this module by Gymnasium's rules, for libraries that learn by them."""
+
+    def __init__(self, env: Any) -> None:
+        self.env = env
+        self.action_space, self.observation_space = env.action_space, env.observation_space
+        self.render_mode = "rgb_array"
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode; the old rules know no `options`."""
+        del options
+        super().reset(seed=seed)
+        if seed is not None:
+            self.env.seed(seed)
+        return self.env.reset(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Return observation, reward, whether the episode has ended by itself or by a time limit, and `info`."""
+        observation, reward, done, info = self.env.step(action)
+        is_truncated = bool(info.get("TimeLimit.truncated"))
+        return observation, reward, done and not is_truncated, is_truncated, info
+
+    def render(self) -> Any:
+        """Return a picture."""
+        return self.env.render("rgb_array")
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self.env.close()

@@ -1,0 +1,267 @@
+"""Programs written for the original's environment run with their import replaced, by today's rules and the old ones.
+
+They are ours, in the manner of the original's examples: the first drives at random, the others reward in their own
+way, learn with a library, learn by themselves from stacked grey pictures, and send their car elsewhere.
+"""
+
+import numpy as np
+import pytest
+
+from donkeysim.core.errors import SimulatorError
+from donkeysim.envs import gym
+from donkeysim.envs.conf import read_conf
+from donkeysim.envs.donkey_env import DonkeyEnv
+from stand_ins.original_server import OriginalServer
+from waiting import wait_until
+
+CONF = {
+    "host": "127.0.0.1",
+    "body_style": "donkey",
+    "body_rgb": (128, 128, 128),
+    "car_name": "me",
+    "font_size": 100,
+    "racer_name": "test",
+    "country": "USA",
+    "bio": "I am test client",
+    "start_delay": 1,
+    "max_cte": 5,
+}
+"""As the original's examples have it, but for the port."""
+
+HERE = {key: value for key, value in CONF.items() if key != "host"}
+
+
+@pytest.fixture
+def server():
+    with OriginalServer() as server:
+        yield server
+
+
+# ---- a simulator that was started by hand ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "word", ["sim_path", "manual", "path to sim", "remote", "none", "/path/to/donkey_sim", "<path>"]
+)
+def test_a_path_that_is_a_word_connects_to_the_simulator_that_runs(server, caplog, word):
+    env = gym.make("donkey-generated-track-v0", conf={**CONF, "exe_path": word, "port": server.port})
+    assert env.reset().shape == (120, 160, 3)
+    env.close()
+    told = f"exe_path {word!r} is no program: connecting to a simulator that runs already, at 127.0.0.1:{server.port}."
+    assert (told in caplog.messages) == (word != "remote")
+
+
+def test_without_a_port_the_usual_one_is_meant():
+    assert read_conf({"exe_path": "sim_path"}).address == ("127.0.0.1", 9091)
+    assert read_conf({"exe_path": "manual", "host": "10.0.0.2"}).address == ("10.0.0.2", 9091)
+
+
+def test_a_path_of_a_program_that_is_not_there_is_still_told(tmp_path):
+    with pytest.raises(SimulatorError, match="there is no simulator at"):
+        DonkeyEnv(conf={"exe_path": str(tmp_path / "donkey_sim.x86_64")})
+
+
+# ---- the environment's object ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [lambda: DonkeyEnv(level="warehouse"), lambda: DonkeyEnv("warehouse", HERE)])
+def test_a_level_is_a_scene_by_name_or_by_place(make):
+    env = make()
+    assert env.simulator.scene.name == "warehouse"
+    env.close()
+
+
+class Custom(DonkeyEnv):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, level="generated_track", **kwargs)
+
+
+@pytest.fixture(scope="module")
+def env():
+    env = Custom(conf=HERE)
+    yield env
+    env.close()
+
+
+def test_the_viewer_answers_what_the_originals_does(env):
+    env.reset(seed=1)
+    viewer = env.unwrapped.viewer
+    assert viewer.get_sensor_size() == viewer.handler.get_sensor_size() == (120, 160, 3)
+    viewer.wait_until_loaded()
+    viewer.take_action((0.1, 0.5))
+    for _ in range(20):
+        picture, reward, done, info = viewer.observe()
+    assert picture.shape == (120, 160, 3)
+    assert (reward > 0.0, done, viewer.is_game_over(), env.is_game_over()) == (True, False, False, False)
+    handler = viewer.handler
+    assert (handler.speed, handler.cte, (handler.x, handler.y, handler.z)) == (info["speed"], info["cte"], info["pos"])
+    assert handler.speed > 0.3
+    handler.send_control(0.0, 0.0, 1.0)
+    for _ in range(20):
+        viewer.observe()
+    assert handler.speed < 0.05, "a brake is a third number"
+    viewer.set_car_config("f1", (1, 2, 3), "Anna", 50)
+    assert env.simulator.get_body(0).name == "Anna"
+    viewer.set_cam_config(fov=120)
+    assert env.step((0.0, 0.1))[0].shape == (120, 160, 3)
+    assert np.degrees(env.simulator.get_camera(0).fov) == pytest.approx(120)
+    viewer.exit_scene()
+    viewer.reset()
+    assert env.step((0.0, 0.1))[1] >= 0.0
+
+
+def test_without_a_viewer_or_with_one_episodes_are_the_same(env):
+    def drive():
+        env.reset(seed=3)
+        stepped = [env.step((0.2, 0.6)) for _ in range(30)]
+        return [(step[1], step[2], step[4]["cte"]) for step in stepped]
+
+    plain = drive()
+    assert env.viewer
+    assert drive() == plain
+
+
+def test_rewards_and_ends_of_ones_own_are_functions_of_the_handler(env):
+    def reward(self, done):
+        return -7.0 if done else self.speed - abs(self.cte) / self.max_cte
+
+    def end(self):
+        self.over = self.speed > 0.8 or self.hit != "none"
+
+    env.set_reward_fn(reward)
+    env.set_episode_over_fn(end)
+    env.reset(seed=2)
+    rewards, terminated = [], False
+    while not terminated:
+        _, value, terminated, _, info = env.step((0.0, 1.0))
+        rewards.append((value, info))
+    assert rewards[-1][0] == -7.0
+    assert rewards[-1][1]["speed"] > 0.8
+    value, info = rewards[-2]
+    assert value == pytest.approx(info["speed"] - abs(info["cte"]) / 5.0)
+    env.reset()
+    assert not env.step((0.0, 0.1))[2]
+
+
+def test_a_car_elsewhere_has_the_same_viewer(server):
+    env = DonkeyEnv(conf={**CONF, "port": server.port})
+    env.reset()
+    env.viewer.take_action((0.25, 0.5))
+    assert env.viewer.observe()[0].shape == (120, 160, 3)
+    assert (server.control["steering"], server.control["throttle"]) == ("0.25", "0.5")
+    env.viewer.set_car_config("f1", (1, 2, 3), "Anna")
+    env.viewer.exit_scene()
+    assert wait_until(lambda: server.of_kind("exit_scene"))
+    assert server.of_kind("car_config")[-1]["car_name"] == "Anna"
+    env.viewer.quit()
+
+
+# ---- the old rules -----------------------------------------------------------------------------------------------
+
+
+def test_a_program_that_drives_at_random_by_the_old_rules():
+    env = gym.make("donkey-generated-track-v0", conf=HERE)
+    env.seed(5)
+    obv = env.reset()
+    assert obv.shape == env.observation_space.shape == (120, 160, 3)
+    for _ in range(30):
+        obv, reward, done, info = env.step(env.action_space.sample())
+        assert (type(reward), type(done)) == (float, bool)
+        assert "cte" in info
+        if done:
+            obv = env.reset()
+    env.render(mode="rgb_array")
+    env.unwrapped.viewer.exit_scene()
+    env.close()
+
+
+class GreyStack(gym.ObservationWrapper):
+    """Four grey pictures of quarter size, the newest last."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.frames = np.zeros((4, 30, 40), np.float32)
+        self.observation_space = gym.spaces.Box(0.0, 1.0, self.frames.shape, np.float32)
+
+    def observation(self, observation):
+        grey = observation[::4, ::4].mean(axis=2, dtype=np.float32) / 255.0
+        self.frames = np.concatenate([self.frames[1:], grey[None]])
+        return self.frames
+
+
+class Forward(gym.ActionWrapper):
+    """Fifteen ways to steer at one throttle."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.action_space = gym.spaces.Discrete(15)
+
+    def action(self, action):
+        return np.array([np.linspace(-1.0, 1.0, 15)[action], 0.4])
+
+
+class Tenth(gym.RewardWrapper):
+    def reward(self, reward):
+        return 0.1 * reward
+
+
+def test_a_program_that_learns_by_itself_from_stacked_pictures():
+    env = Tenth(Forward(GreyStack(gym.make("donkey-generated-track-v0", conf=HERE))))
+    rng, weights = np.random.default_rng(0), np.zeros((15, 4 * 30 * 40), np.float32)
+    rewards = []
+    for _ in range(2):
+        state, done, steps = env.reset(), False, 0
+        while not done and steps < 40:
+            values = weights @ state.ravel()
+            action = env.action_space.sample() if rng.random() < 0.5 else int(values.argmax())
+            following, reward, done, info = env.step(action)
+            goal = reward if done else reward + 0.9 * (weights @ following.ravel()).max()
+            weights[action] += 1e-4 * (goal - values[action]) * state.ravel()
+            state, steps = following, steps + 1
+            rewards.append((reward, info["forward_vel"], info["cte"]))
+    assert state.shape == (4, 30, 40)
+    reward, speed, cte = rewards[20]
+    assert reward == pytest.approx(0.1 * (1.0 - abs(cte) / 5.0) * speed)
+    assert env.viewer.get_sensor_size() == (120, 160, 3), "asked through wrappers"
+    assert env.unwrapped.viewer is env.viewer
+    env.close()
+
+
+class Countdown(gym.Env):
+    """An environment of one's own."""
+
+    action_space = gym.spaces.Discrete(2)
+    observation_space = gym.spaces.Box(0.0, 9.0, (1,), np.float32)
+
+    def reset(self):
+        self.left = 9
+        return np.array([self.left], np.float32)
+
+    def step(self, action):
+        self.left -= 1 + action
+        return np.array([max(self.left, 0)], np.float32), 1.0, self.left <= 0, {}
+
+
+@pytest.mark.parametrize("make", [Countdown, lambda: GreyStack(gym.make("donkey-generated-track-v0", conf=HERE))])
+def test_a_program_that_learns_with_a_library_takes_it_by_todays_rules(make):
+    ppo = pytest.importorskip("stable_baselines3").PPO
+    env = gym.modernise(make())
+    model = ppo("MlpPolicy", env, n_steps=16, batch_size=16, n_epochs=1, device="cpu")
+    model.learn(16)
+    observation, _ = env.reset(seed=1)
+    assert env.observation_space.contains(np.asarray(observation))
+    _, _, terminated, truncated, _ = env.step(model.predict(observation)[0])
+    assert (terminated, truncated) == (False, False)
+    env.close()
+
+
+def test_a_time_limit_is_told_as_the_old_rules_told_it():
+    env = gym.make("donkey-generated-track-v0", conf=HERE, max_episode_steps=3)
+    env.reset()
+    for _ in range(3):
+        *_, done, info = env.step((0.0, 0.0))
+    assert (done, info["TimeLimit.truncated"]) == (True, True)
+    modern = gym.modernise(env)
+    modern.reset()
+    assert [modern.step((0.0, 0.0))[2:4] for _ in range(3)][-1] == (False, True)
+    env.close()
