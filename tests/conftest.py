@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import gc
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from budgets import BUDGETS, BudgetReport, find_folder
+from kept_scenes import keep_scenes
 from lanes import find_lane
 
 TESTS = Path(__file__).parent
@@ -19,9 +20,8 @@ TESTS = Path(__file__).parent
 WORKERS = (os.cpu_count() or 1) + 1
 """One more than there are cores, as many tests wait for programs and browsers."""
 
-SCENES_KEPT = 6
-"""Of those that were built last: scenes never change, and many tests begin on the same one."""
-
+SCENES = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
+"""Where the scenes of a run are kept."""
 
 CHOSEN = "not soak and not gpu and not device"
 """What is run when nobody chooses, see pyproject.toml."""
@@ -45,14 +45,22 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # training would wait for threads that other workers hold up
         if config.workerinput["runs_everything"]:
             config.args = list_folders(int(config.workerinput["workerid"].removeprefix("gw")))
-    elif runs_everything(config) and not config.option.collectonly:
+        return
+    config.stash[SCENES] = tempfile.TemporaryDirectory(prefix="scenes-", ignore_cleanup_errors=True)
+    if runs_everything(config) and not config.option.collectonly:
         config.pluginmanager.register(BudgetReport(), "budget-report")
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a worker whether all tests are run."""
+    """Tell a worker whether all tests are run, and where scenes are kept."""
     node.workerinput["runs_everything"] = runs_everything(node.config)
+    node.workerinput["scenes"] = node.config.stash[SCENES].name
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if SCENES in config.stash:
+        config.stash[SCENES].cleanup()
 
 
 def list_folders(worker: int) -> list[str]:
@@ -71,14 +79,16 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_runtest_setup() -> None:
-    """Let tests of this process that want the same track with the same challenges share its scene.
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let tests that want the same track with the same challenges share its scene.
 
     And let no scene that is loaded make the collector go through all the tests; it takes longer than most of them.
     """
     builder = sys.modules.get("donkeysim.world.tracks.builder")
     if builder is not None and not hasattr(builder.build_scene, "cache_info"):
-        builder.build_scene = functools.lru_cache(SCENES_KEPT)(builder.build_scene)
+        config = item.config
+        folder = config.workerinput["scenes"] if is_worker(config) else config.stash[SCENES].name
+        builder.build_scene = keep_scenes(builder.build_scene, Path(folder))
     loader = sys.modules.get("donkeysim.serve.scene_loader")
     if loader is not None:
         loader._settle_memory = lambda: None

@@ -41,7 +41,7 @@ def draw(style=0, seed=0, turn=1.0):
 
 @pytest.fixture(scope="module")
 def scene():
-    return load_scene(SceneSpec("generated_road", road=RoadSpec(style=1, seed=7)))
+    return load_scene(SceneSpec("generated_road", look="meadow", road=RoadSpec(style=1, seed=7)))
 
 
 def test_it_has_1000_nodes_of_2_u_that_come_back_to_the_first(scene):
@@ -109,13 +109,13 @@ def test_left_and_right_loops_are_both_drawn():
     assert not all(turned)
 
 
-def test_the_sand_is_bare(scene):
+def test_the_sand_is_bare():
+    scene = load_scene(SPEC)
     assert len(scene.colliders.kind) == len(scene.props.mass) == 0
     assert scene.start.is_silent, "the original has no start line there"
 
 
-def test_nothing_stands_on_any_of_the_roads_in_the_meadow():
-    scene = load_scene(SceneSpec("generated_road", look="meadow", road=RoadSpec(style=1, seed=7)))
+def test_nothing_stands_on_any_of_the_roads_in_the_meadow(scene):
     assert len(scene.colliders.kind) > 150
     for style in range(5):
         placed = place_props(vary(style, 7, look="meadow"), draw(style, 7), ())  # refuses what stands on the road
