@@ -56,8 +56,8 @@ def see_lane(heading, side, lens=LENS):
     return see_line(camera, side), see_line(camera, side + WIDTH)
 
 
-def draw_lane(lens, heading, side, random):
-    """A grey floor with a white line, a yellow one of dashes, and grain; sky above."""
+def draw_lane(lens, heading, side, random, others=()):
+    """A grey floor with a white line, a yellow one of dashes, and grain; sky above; `others`: further white lines."""
     camera = place_on_lane(lens, heading)
     fine = dataclasses.replace(
         lens,
@@ -68,7 +68,8 @@ def draw_lane(lens, heading, side, random):
     pixels = np.indices((3 * SIZE[1], 3 * SIZE[0]))[::-1].reshape(2, -1).T.astype(float)
     ahead, left = dataclasses.replace(camera, lens=fine).find_floor(pixels).T
     colour = np.full((len(pixels), 3), 90.0)
-    colour[np.abs(left + side) < 0.02] = (238, 236, 228)
+    for line in (side, *others):
+        colour[np.abs(left + line) < 0.02] = (238, 236, 228)
     colour[(np.abs(left + side + WIDTH) < 0.02) & (np.nan_to_num(ahead) % 0.5 < 0.3)] = (238, 190, 40)
     colour[~(ahead > 0.0) | (ahead > 20.0)] = (130, 170, 210)
     small = colour.reshape(SIZE[1], 3, SIZE[0], 3, 3).mean(axis=(1, 3))
@@ -150,6 +151,23 @@ def test_bends_do_not_disturb(drive):
     found = look_for_lane([*bends, *drive], LENS, WIDTH, 0.06).fit
     assert (found.mount.pitch, found.mount.roll) == pytest.approx((MOUNT.pitch, MOUNT.roll), abs=math.radians(0.4))
     assert found.mount.height == pytest.approx(MOUNT.height, rel=0.02)
+
+
+@pytest.mark.parametrize("place", ["along the middle", "in one lane"])
+def test_a_dashed_middle_line_is_a_border_only_for_who_keeps_to_one_side_of_it(place):
+    random = np.random.default_rng(3)
+    headings, sides = wander(24)
+    if place == "along the middle":
+        sides = np.random.default_rng(5).normal(-WIDTH, 0.12, 24)
+    pictures = [
+        draw_lane(LENS, heading, side, random, [side + 2 * WIDTH])
+        for heading, side in zip(headings, sides, strict=True)
+    ]
+    width = 2 * WIDTH if place == "along the middle" else WIDTH
+    found = look_for_lane(pictures, LENS, width, 0.06)
+    assert len(found.fit.numbers) >= 12
+    assert found.camera.mount.height == pytest.approx(MOUNT.height, rel=0.03)
+    assert found.camera.mount.pitch == pytest.approx(MOUNT.pitch, abs=math.radians(0.4))
 
 
 def test_the_lane_is_drawn_over_the_lane(drive):

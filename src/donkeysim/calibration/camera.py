@@ -47,6 +47,15 @@ FISHEYE_SHARE = 0.9
 LEAST_TILT = math.radians(25.0)
 """Boards should lean so far towards each other at least, in some two views [rad]."""
 
+MOST_APART, MOST_TURNED = 0.05, math.radians(1.5)
+"""Of the pictures of the floor: a larger share of the height, or angle, by which they differ is reported [rad]."""
+
+LOWEST, HIGHEST = 0.01, 3.0
+"""Heights of cameras above the floor [m]."""
+
+MOST_PITCH, MOST_ROLL = math.radians(80.0), math.radians(30.0)
+"""Cameras look less far up or down, and are rolled less [rad]."""
+
 LEAST_COVER = 0.6
 """Share of the picture's 24 cells that corners should have been seen in."""
 
@@ -94,6 +103,8 @@ class Mount:
         roll: Positive when its left side is higher [rad].
         spread: Largest difference of height [m] and pitch [rad] from these, among the views.
         yaw: How far left of the car's own direction it looks [rad].
+        error: Root of the mean square distance of the board's corners from where it shows them, in a picture of 640
+            columns [pixel]; 0: no board.
     """
 
     height: float
@@ -101,6 +112,7 @@ class Mount:
     roll: float
     spread: tuple[float, float] = (0.0, 0.0)
     yaw: float = 0.0
+    error: float = 0.0
 
 
 def solve_lens(views: Sequence[FloatArray], size: tuple[int, int], board: Board) -> LensFit:
@@ -175,6 +187,8 @@ def _solve_plumb_bob(cv2: Any, seen: FloatArray, kept: BoolArray, size: tuple[in
     except cv2.error as failure:
         raise DonkeySimError("no lens shows the board where it was seen; are its corners counted right?") from failure
     error, matrix, bend, turns, moves = found
+    if not np.isfinite(matrix).all() or not np.isfinite([*turns, *moves]).all():
+        raise DonkeySimError("no lens shows the board where it was seen; are its corners counted right?")
     apart, poses = np.full(kept.shape, np.inf), np.zeros((len(seen), 6))
     for view, turned, moved in zip(used, turns, moves, strict=True):
         shown = cv2.projectPoints(corners, turned, moved, matrix, bend)[0].reshape(-1, 2)
@@ -210,7 +224,7 @@ def solve_mount(lens: LensSpec, views: Sequence[FloatArray], board: Board, kept:
         DonkeySimError: A board is seen from below or cannot be placed.
     """
     cv2 = import_extra("cv2", "calibration needs OpenCV")
-    seen, found = np.array(views), []
+    seen, found, squares = np.array(views), [], []
     kept = np.ones(seen.shape[:2], bool) if kept is None else kept
     if not kept.any():
         raise DonkeySimError("the board on the floor is not where any lens shows it; take other pictures of it.")
@@ -227,9 +241,43 @@ def solve_mount(lens: LensSpec, views: Sequence[FloatArray], board: Board, kept:
         normal = cv2.Rodrigues(turned)[0][:, 2]
         up = normal if normal @ place.ravel() < 0.0 else -normal
         found.append((abs(float(normal @ place.ravel())), math.asin(-up[2]), math.atan2(-up[0], -up[1])))
-    height, pitch, roll = np.mean(found, axis=0)
+        shown = cv2.projectPoints(board.list_corners()[right], turned, place, np.eye(3), None)[0].reshape(-1, 2)
+        squares.append(((shown - rays) ** 2).sum(axis=1).mean())
+    height, pitch, roll = map(float, np.mean(found, axis=0))
     apart = np.abs(np.array(found)[:, :2] - (height, pitch)).max(axis=0)
-    return Mount(float(height), float(pitch), float(roll), (float(apart[0]), float(apart[1])))
+    error = lens.focal[0] * 640 / lens.size[0] * math.sqrt(np.mean(squares))
+    return Mount(height, pitch, roll, (float(apart[0]), float(apart[1])), error=error)
+
+
+def list_mount_doubts(mount: Mount) -> list[str]:
+    """Return what makes it doubtful that a camera is mounted so, sentences."""
+    doubts, (height, pitch) = [], mount.spread
+    if mount.error > LARGE_ERROR:
+        doubts.append(
+            f"the board's corners are {mount.error:.2f} pixels (of 640) off where this lens shows them; "
+            "did another one take the pictures, or is the board bent?"
+        )
+    if height > MOST_APART * mount.height or pitch > MOST_TURNED:
+        doubts.append(
+            f"the pictures of the floor differ by up to {height * 100:.1f} cm and {math.degrees(pitch):.1f}° from "
+            "their mean; was the car moved up or down between them, or did another lens take them?"
+        )
+    return doubts
+
+
+def refuse_impossible(mount: Mount) -> None:
+    """Refuse a mounting that no car's camera has.
+
+    Raises:
+        DonkeySimError: It is none.
+    """
+    angles = abs(mount.pitch) <= MOST_PITCH and abs(mount.roll) <= MOST_ROLL
+    if not (LOWEST <= mount.height <= HIGHEST and angles):
+        raise DonkeySimError(
+            f"the camera would be {mount.height * 100:.1f} cm above the floor, look {math.degrees(mount.pitch):.1f}° "
+            f"down and be rolled by {math.degrees(mount.roll):.1f}°, which no car's camera is; check the lens, which "
+            "has to be the one that took the pictures, and what was measured: squares, or the lane's width."
+        )
 
 
 def _solve_equidistant(first: _Poses, seen: FloatArray, kept: BoolArray, board: Board) -> _Poses:
@@ -248,6 +296,10 @@ def _solve_equidistant(first: _Poses, seen: FloatArray, kept: BoolArray, board: 
 
     terms = lens.coefficients if lens.model == "equidistant" else (0.0,) * 4
     start = np.concatenate([lens.focal, lens.centre, terms, first.poses.ravel()])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        begins = bool(np.isfinite(bend(start)[kept]).all())
+    if not begins:  # a board behind the camera, or at it: no fisheye
+        return first._replace(apart=np.full_like(first.apart, np.inf))
     scale = np.maximum(np.abs(start), 0.1)
     found = least_squares(
         lambda values: bend(values)[kept].ravel(), start, method="lm", x_scale=scale, max_nfev=100 * len(start)

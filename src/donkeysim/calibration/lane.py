@@ -93,7 +93,8 @@ def _refuse_few(count: int, pictures: int) -> None:
     if count < FEWEST_LANES:
         raise DonkeySimError(
             f"a straight lane was seen in {count} of {pictures} pictures; it takes {FEWEST_LANES}: "
-            "drive along straight stretches between two clear lines."
+            "drive along straight stretches between two clear lines, and give the lens that took the pictures: "
+            "with another one straight lines bend."
         )
 
 
@@ -101,13 +102,22 @@ def _fit(lines: FloatArray, width: float, soft: float, most: float) -> tuple[Mou
     """Return how a camera is mounted that saw lines so, rolled by about `most`, and its places on the lane.
 
     Only the mounting is searched for: for each that is tried, the places follow.
+
+    Raises:
+        DonkeySimError: No camera sees a lane so.
     """
 
     def miss(values: FloatArray) -> FloatArray:
         gaps = _place(Mount(values[2], values[0], values[1]), lines, width).gaps.ravel() / soft
         return np.append(gaps, values[1] / most)
 
-    found = least_squares(miss, _guess(lines, width), loss=_soften, x_scale=(0.02, 0.02, 0.05))
+    start = _guess(lines, width)
+    if not np.isfinite(start).all() or not np.isfinite(miss(np.array(start))).all():
+        raise DonkeySimError(
+            "the lines that were found do not come apart towards the camera, as those of a lane do; "
+            "take a drive along a lane, and the lens that took it."
+        )
+    found = least_squares(miss, start, loss=_soften, x_scale=(0.02, 0.02, 0.05))
     pitch, roll, height = found.x.tolist()
     mount = Mount(height, pitch, roll)
     return mount, _place(mount, lines, width)
@@ -125,8 +135,9 @@ def _guess(lines: FloatArray, width: float) -> tuple[float, float, float]:
     """Return pitch, roll and height as they would be if the camera were not rolled."""
     (left_offset, left_slope), (right_offset, right_slope) = lines[:, 0, :2].T, lines[:, 1, :2].T
     apart = right_slope - left_slope
-    pitch = -math.atan(float(np.median((left_offset - right_offset) / apart)))
-    return pitch, 0.0, width * math.cos(pitch) / float(np.median(apart))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pitch = -math.atan(float(np.median((left_offset - right_offset) / apart)))
+        return pitch, 0.0, float(width * math.cos(pitch) / np.median(apart))
 
 
 class _Places(NamedTuple):

@@ -98,8 +98,52 @@ class LaneLine(NamedTuple):
         return gaps
 
 
+HALFWAY = 0.2
+"""A line is the middle of a road if the parts beside it differ by so large a share at most."""
+
+CROSSED = 0.15
+"""Share of the pictures in which it lies on the left, and on the right, of a car that drives along it."""
+
 Lane: TypeAlias = tuple[LaneLine, LaneLine]
 """The lines left and right of the car."""
+
+
+class SeenLine(NamedTuple):
+    """A straight line beside the car.
+
+    Attributes:
+        rows: In how many rows it is seen.
+        apart: How far from the middle of the lower edge it meets that, in fans.
+        line: It.
+    """
+
+    rows: int
+    apart: int
+    line: LaneLine
+
+
+class Sides(NamedTuple):
+    """What lies beside the car in a picture: the nearest lines on the left and on the right, at most two each."""
+
+    left: list[SeenLine]
+    right: list[SeenLine]
+
+    def find_middle(self) -> int:
+        """Return on which side (-1: left) a line lies halfway between two others; 0: none does."""
+        width = self.left[0].apart + self.right[0].apart
+        for side, lines in ((-1, self.left), (1, self.right)):
+            if len(lines) > 1 and abs(lines[1].apart - lines[0].apart - width) <= HALFWAY * width:
+                return side
+        return 0
+
+    def choose(self) -> Lane:
+        """Return the nearest line on each side."""
+        return self.left[0].line, self.right[0].line
+
+    def choose_borders(self) -> Lane | None:
+        """Return the lines beside that which lies halfway between two others; None: none does."""
+        middle = self.find_middle()
+        return (self.left[middle < 0].line, self.right[middle > 0].line) if middle else None
 
 
 class LaneFinder:
@@ -123,7 +167,12 @@ class LaneFinder:
         seen = [self._mark(picture) for picture in pictures]
         clear = [self._find_clear(markings) for markings in seen]
         level = find_level(clear, self._near)
-        return [self._find_lane(*each, level) for each in zip(seen, clear, strict=True)]
+        sides = [self._find_sides(*each, level) for each in zip(seen, clear, strict=True)]
+        # Who keeps to a lane has the middle of the road on one side; who drives along the middle, now left, now right.
+        middles = [each.find_middle() for each in sides if each]
+        changes = min(middles.count(-1), middles.count(1)) > CROSSED * len(middles)
+        choose = Sides.choose_borders if changes else Sides.choose
+        return [choose(each) if each else None for each in sides]
 
     def _mark(self, picture: ByteArray) -> Markings:
         row, column = pick_markings(np.where(self._is_seen, find_contrast(picture), 0.0))
@@ -162,7 +211,7 @@ class LaneFinder:
         best: BoolArray = is_on[is_on.sum(axis=1).argmax()]
         return best
 
-    def _find_lane(self, seen: Markings, clear: list[LaneLine], level: float) -> Lane | None:
+    def _find_sides(self, seen: Markings, clear: list[LaneLine], level: float) -> Sides | None:
         """Return the lines left and right of the car that meet on a horizon which is `level` below the axis.
 
         Where on it, one of the clear lines says: that which leaves the clearest lane.
@@ -171,13 +220,13 @@ class LaneFinder:
         best, found = 0, None
         for line in clear[:3]:
             meet = line.offset + line.slope * level
-            left, right = (self._find_beside(seen, meet, level, side) for side in (-1.0, 1.0))
-            if left and right and left[0] + right[0] > best:
-                best, found = left[0] + right[0], (left[1], right[1])
+            sides = Sides(*(self._find_beside(seen, meet, level, side) for side in (-1.0, 1.0)))
+            if sides.left and sides.right and (rows := sides.left[0].rows + sides.right[0].rows) > best:
+                best, found = rows, sides
         return found
 
-    def _find_beside(self, seen: Markings, meet: float, level: float, side: float) -> tuple[int, LaneLine] | None:
-        """Return in how many rows, and where, the nearest clear line is on a side (-1: left) of the car."""
+    def _find_beside(self, seen: Markings, meet: float, level: float, side: float) -> list[SeenLine]:
+        """Return the nearest clear line on a side (-1: left) of the car, and the next one, if there are."""
         depth = self._low - level
         apart = side * ((seen.right - meet) / (seen.down - level) + meet / depth)
         # In fans of lines through the place on the horizon, each as wide as a marking may lie aside halfway down.
@@ -188,12 +237,18 @@ class LaneFinder:
         rows = np.bincount(np.unique(np.stack([fan, seen.row]), axis=1)[0] + 1, minlength=3)[1:]
         rows = rows + np.append(rows[1:], 0)
         least = max(RIVAL * rows.max(), 0.5 * self._fewest)
-        if rows.max() < least:
-            return None
-        nearest = int(np.argmax(rows >= least))
-        while nearest + 1 < len(rows) and rows[nearest + 1] > rows[nearest]:
-            nearest += 1
-        return self._refine(seen, (fan == nearest) | (fan == nearest + 1))
+        lines: list[SeenLine] = []
+        start = 0
+        while len(lines) < 2 and (rows[start:] >= least).any():
+            nearest = start + int(np.argmax(rows[start:] >= least))
+            while nearest + 1 < len(rows) and rows[nearest + 1] > rows[nearest]:
+                nearest += 1
+            found = self._refine(seen, (fan == nearest) | (fan == nearest + 1))
+            if found is None and not lines:
+                break
+            lines += [SeenLine(found[0], nearest, found[1])] if found else []
+            start, least = nearest + 3, 0.5 * self._fewest  # beyond the nearest, lines are seen in fewer rows
+        return lines
 
     def _refine(self, seen: Markings, mine: BoolArray) -> tuple[int, LaneLine] | None:
         """Return in how many rows a line is on which some markings are about, and where; None: it is not straight."""

@@ -44,6 +44,15 @@ MOST_SLIDE = 0.1
 STEADY_SECONDS, SETTLED_AFTER = 1.5, 0.7
 """A control must be held for so long, and what follows its beginning by less than the second is left out [s]."""
 
+LEAST_GAIN, MOST_GAIN = math.radians(3.0), math.radians(60.0)
+"""By how much steering 1 turns the wheels of any car [rad]."""
+
+LEAST_SHARE, MOST_SHARE = 0.05, 20.0
+"""Torques of other cars, as shares of the preset's."""
+
+MOST_SPREAD = 0.3
+"""What is less certain says nothing, a standard error as a share."""
+
 # Joysticks and recorded bytes tremble by one or two hundredths.
 HELD = 0.03
 """Controls that change by less are held."""
@@ -89,7 +98,7 @@ class Scales:
         steer_gain: Wheel angle at steering 1 [rad].
         steer_spread: Standard error of it, as a share.
         trim: Wheel angle at steering 0, to the left [rad].
-        torque_max: Motor torque per driven wheel at throttle 1 [N m].
+        torque_max: Motor torque per driven wheel at throttle 1 [N m]; None: the drive does not tell it.
         torque_spread: Standard error of it, as a share.
         used: Stretches that it follows from.
     """
@@ -97,7 +106,7 @@ class Scales:
     steer_gain: float
     steer_spread: float
     trim: float
-    torque_max: float
+    torque_max: float | None
     torque_spread: float
     used: int
 
@@ -187,7 +196,7 @@ def fit_scales(response: Response, drive: MeasuredDrive) -> Scales:
     """Return which scales make the preset's car do what a drive shows.
 
     Raises:
-        DonkeySimError: It shows too little.
+        DonkeySimError: It shows too little, or a steering that no car has.
     """
     steady = find_steady(drive)
     moving = steady.speed > LEAST_SPEED
@@ -200,7 +209,14 @@ def fit_scales(response: Response, drive: MeasuredDrive) -> Scales:
     (gain, trim), gain_spread = _fit_line(terms, angle, steady.seconds[calm])
     needed = response.find_throttle(steady.speed[calm], curvature, steady.gain[calm])
     (share,), share_spread = _fit_line(steady.throttle[calm][:, None], needed, steady.seconds[calm])
-    torque = response.car.torque_max * share
+    if not (LEAST_GAIN <= gain <= MOST_GAIN and gain_spread <= MOST_SPREAD):
+        raise DonkeySimError(
+            f"by the drive, steering 1 would turn the wheels by {math.degrees(gain):.1f}° ± {gain_spread:.0%} (+ = to "
+            "the right), which no car does or is too uncertain; hold each steering for longer, slowly, on a floor "
+            "with a pattern, and give the lens and the mounting of the camera that took the pictures."
+        )
+    is_sound = LEAST_SHARE <= share <= MOST_SHARE and share_spread <= MOST_SPREAD
+    torque = response.car.torque_max * share if is_sound else None
     return Scales(gain, gain_spread, trim, torque, share_spread, int(calm.sum()))
 
 

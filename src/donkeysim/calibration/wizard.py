@@ -272,8 +272,9 @@ def write_car(path: Path, car: str, scales: Scales) -> None:
         "",
         f'base = "{car}"',
         f"steer_gain = {scales.steer_gain:.6g}  # [rad] ± {scales.steer_spread:.1%}",
-        f"torque_max = {scales.torque_max:.6g}  # [N m] ± {scales.torque_spread:.1%}",
     ]
+    if scales.torque_max is not None:
+        lines.append(f"torque_max = {scales.torque_max:.6g}  # [N m] ± {scales.torque_spread:.1%}")
     write_whole(path, ("\n".join(lines) + "\n").encode())
 
 

@@ -104,10 +104,15 @@ def _calibrate(arguments: argparse.Namespace, board: Board) -> int:
         camera = FloorCamera(lens, mount, ahead)
         scales = wizard.fit_car(arguments.car, wizard.follow_drive(Path(arguments.tub), camera, arguments.rate))
         wizard.write_car(Path(f"{out}_car.toml"), arguments.car, scales)
+        torque = (
+            f"the drive does not tell the torque (± {scales.torque_spread:.0%}), the preset's stays"
+            if scales.torque_max is None
+            else f"torque {scales.torque_max:.3g} N m ± {scales.torque_spread:.1%}"
+        )
         text = (
             f"steering 1 turns the wheels by {math.degrees(scales.steer_gain):.2f}° ± {scales.steer_spread:.1%},"
             f" steering 0 by {math.degrees(scales.trim):.2f}° (to the left); "
-            f"torque {scales.torque_max:.3g} N m ± {scales.torque_spread:.1%}, from {scales.used} held stretches"
+            f"{torque}, from {scales.used} held stretches"
         )
         console.print(text, soft_wrap=True)
         console.print(f"saved {out}_car.toml", soft_wrap=True)
@@ -203,9 +208,15 @@ def _tell_lane(seen: SeenLane) -> None:
 
 
 def _tell_mount(mount: Mount) -> None:
+    """Print how a camera is mounted, and what makes it doubtful; what cannot be is refused."""
+    from donkeysim.calibration.camera import list_mount_doubts, refuse_impossible
+
+    refuse_impossible(mount)
     pitch = math.degrees(mount.pitch)
     console.print(
         f"{mount.height * 100:.1f} cm above the floor, {abs(pitch):.2f}° {'down' if pitch >= 0.0 else 'up'}, "
         f"rolled by {math.degrees(mount.roll):.2f}°",
         soft_wrap=True,
     )
+    for doubt in list_mount_doubts(mount):
+        console.print(f"warning: {doubt}", soft_wrap=True)
