@@ -57,6 +57,21 @@ def read_stamp(path: Path) -> Stamp | None:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
+def check_place(path: Path, kind: type[DonkeySimError] = DonkeySimError) -> None:
+    """Check that a file can be written, or a folder made, before the work whose result it takes.
+
+    Raises:
+        DonkeySimError: It cannot; the folders before it are made only when it is written.
+    """
+    place = path.expanduser().absolute()
+    while not os.path.lexists(place):
+        place = place.parent
+    if place != path.expanduser().absolute() and not place.is_dir():
+        raise kind(f"cannot write {path}: {place} is no folder; choose another place.")
+    if not os.access(place, os.W_OK):
+        raise kind(f"cannot write {path}: {place} takes nothing from this user; {_FORBIDDEN}.")
+
+
 def choose_free(path: Path) -> Path:
     """Return a path where nothing is: race.html, else race-2.html and so on."""
     candidate, number = path, 1

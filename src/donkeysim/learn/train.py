@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from donkeysim.car.config import Config
 from donkeysim.car.transform import make_steps
 from donkeysim.core.errors import DonkeySimError, PilotError, TubError
+from donkeysim.core.files import check_place
 from donkeysim.core.types import Report
 from donkeysim.learn.augment import make_augmentation
 from donkeysim.learn.batches import Examples
 from donkeysim.learn.database import append_entry, make_entry, name_beside, name_pilot
 from donkeysim.learn.dataset import make_examples, make_targets, make_vectors, read_records, split_examples
 from donkeysim.learn.files.header import make_header
-from donkeysim.learn.files.model_file import check_ending, save_model
+from donkeysim.learn.files.model_file import check_ending, read_layers, save_model
 from donkeysim.learn.files.places import read_cars, read_places
 from donkeysim.learn.kinds import PilotKind, get_kind, read_spec
 from donkeysim.learn.lite import write_lite
@@ -99,7 +100,10 @@ def train(
     config.require("training")
     options = read_options(config)
     named = get_kind(kind or config.DEFAULT_MODEL_TYPE)
+    check_place(path)
     source = Path(transfer).expanduser() if transfer else None
+    if source:
+        read_layers(source)  # whatever is wrong with it is said before anything takes time
     tubs = split_paths([str(path) for path in given])
     examples = load_examples(config, tubs, named, options, report)
     job = _Job(config, options, named, path, number, tubs, source, comment, *_collect_origin(tubs, source))

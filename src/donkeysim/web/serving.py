@@ -47,7 +47,7 @@ def bind_exactly(port: int, host: str, advice: str) -> socket.socket:
     Raises:
         SpecError: The port is impossible or in use.
     """
-    _check_port(port)
+    check_port(port)
     bound = try_listen(host, port)
     if bound is None:
         raise SpecError(f"port {port} on {host} is in use; {advice}")
@@ -60,7 +60,7 @@ def bind_port(port: int, host: str = "127.0.0.1") -> socket.socket:
     Raises:
         SpecError: The port is impossible, or it and the following `PORT_TRIES - 1` are in use.
     """
-    _check_port(port)
+    check_port(port)
     last = min(port + PORT_TRIES, 65536) if port else 1
     for candidate in range(port, last):
         bound = try_listen(host, candidate, socket.AF_INET6 if ":" in host else socket.AF_INET)
@@ -69,7 +69,8 @@ def bind_port(port: int, host: str = "127.0.0.1") -> socket.socket:
     raise SpecError(f"ports {port} to {last - 1} on {host} are all in use; give another one.")
 
 
-def _check_port(port: int) -> None:
+def check_port(port: int) -> None:
+    """Raise a SpecError where there can be no such port; 0 stands for any."""
     if not 0 <= port <= 65535:
         raise SpecError(f"port {port} is not valid; it takes 0 (any free one) to 65535.")
 

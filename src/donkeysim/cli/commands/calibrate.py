@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console
+from donkeysim.core.files import check_place
 
 if TYPE_CHECKING:
     from donkeysim.calibration.board import Board
@@ -95,8 +96,9 @@ def _calibrate(arguments: argparse.Namespace, board: Board) -> int:
     from donkeysim.calibration.motion import FloorCamera
     from donkeysim.world.specs import load_car
 
-    _check_drive(arguments)
     car, ahead, out = load_car(arguments.car), arguments.ahead / 1000.0, str(Path(arguments.out).expanduser())
+    check_place(Path(f"{out}_camera.toml"))
+    _check_drive(arguments)
     lens, mount = (_look_along_lane if arguments.lane else _look_at_floor)(arguments, board, Path(f"{out}_check.png"))
     wizard.write_camera(Path(f"{out}_camera.toml"), lens, mount, ahead, car)
     console.print(f"saved {out}_camera.toml and {out}_check.png (horizon red, lanes green)", soft_wrap=True)

@@ -9,6 +9,7 @@ import argparse
 from pathlib import Path
 
 from donkeysim.cli.console import console, show_progress
+from donkeysim.core.files import check_place
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.learn.activations import read_picture, write_activations
     from donkeysim.learn.files.model_file import load_model
 
+    check_place(Path(arguments.out))
     config = load_config(arguments.config, driving=False)
     transform = make_transform(config)
     model = load_model(Path(arguments.model).expanduser())

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from donkeysim.cli.console import console, show_progress
 from donkeysim.core.errors import SpecError
+from donkeysim.core.files import check_place
 
 KINDS = ("tub", "lerobot", "minari", "mcap", "parquet")
 
@@ -41,6 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     is_asked = arguments.video or arguments.task or arguments.fps
     options = LeRobotOptions(arguments.video, arguments.task or TASK, arguments.fps) if is_asked else None
     target = Path(arguments.target).expanduser()
+    check_place(target)
     with show_progress("converting") as report:
         done = convert(find_path(arguments.source), target, arguments.to, options, report)
     console.print(f"saved {target}: {done}", soft_wrap=True)

@@ -16,6 +16,7 @@ from typing import Any
 
 from donkeysim.cli.console import console, show_progress
 from donkeysim.cli.shared_options import add_tracks_argument, read_picture_size
+from donkeysim.core.files import check_place
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.cluster.dataset import generate_dataset
     from donkeysim.cluster.executor import Executor
 
+    check_place(Path(arguments.out))
     spec, executor = read_spec(arguments), Executor(arguments.workers, arguments.address)
     begun = time.perf_counter()
     with show_progress("frames") as report:

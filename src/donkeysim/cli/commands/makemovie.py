@@ -9,6 +9,7 @@ import argparse
 from pathlib import Path
 
 from donkeysim.cli.console import console, show_progress
+from donkeysim.core.files import check_place
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +44,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.salient and not arguments.model:
         raise SpecError("--salient shows what matters to a pilot; name one with --model.")
+    path = Path(arguments.out).expanduser()
+    check_place(path)
+    if path.exists():
+        console.print(f"{path} will be replaced.", soft_wrap=True)
     tub = TubReader(find_path(arguments.tub))
     config = load_config(arguments.config, driving=False)
     answer = find_saliency = None
@@ -50,7 +55,6 @@ def run(arguments: argparse.Namespace) -> int:
         replay = PilotReplay(load_pilot(arguments.model, arguments.type, config), config)
         answer, find_saliency = replay.answer, replay.find_saliency if arguments.salient else None
     options = FilmOptions(arguments.scale, arguments.draw_user_input, answer, find_saliency)
-    path = Path(arguments.out).expanduser()
     with show_progress("making the film") as report:
         count = make_film(tub, path, config.DRIVE_LOOP_HZ, options, arguments.start, arguments.end, report)
     console.print(

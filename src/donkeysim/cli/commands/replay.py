@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from donkeysim.cli.console import Report, console, show_progress
 from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError, format_count
+from donkeysim.core.files import check_place
 
 if TYPE_CHECKING:
     from donkeysim.record.replay import Replay
@@ -54,6 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.watch:
         shown = show_replay(Path(arguments.log).expanduser(), arguments.host, arguments.port)
         return 0 if shown is None else _tell_outcome(shown)
+    if arguments.film:
+        check_place(Path(arguments.film))
     replay = Replay(arguments.log)
     with show_progress("getting ready") as report:
         replay.simulator.compile(lambda _, done, total: report(done, total))

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.rl_check import check_limit, check_request
 from donkeysim.cli.shared_options import add_car_arguments, find_car
 from donkeysim.core.errors import SpecError
 from donkeysim.core.extras import import_extra
@@ -103,6 +104,7 @@ def _add_task_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Learn, then judge the pilot and say how to drive with it."""
+    check_request(arguments)
     import_extra("torch", "learning needs PyTorch")
     import_extra("h5py", "writing .h5 needs h5py")
     import_extra("onnx", "writing .onnx needs onnx")
@@ -135,7 +137,6 @@ def read_request(arguments: argparse.Namespace) -> tuple[TrainingTask, Path]:
     from donkeysim.rl.elsewhere import list_tests
     from donkeysim.rl.task import read_task
 
-    make_limit(arguments.minutes, arguments.steps)  # what is not possible is said before anything is written
     list_tests(arguments.test or (), arguments.test_roads)
     if arguments.resume is None:
         task = make_task(vars(arguments))
@@ -188,10 +189,7 @@ def make_limit(minutes: float | None, steps: int | None) -> Limit:
     """
     from donkeysim.rl.session import Limit
 
-    if minutes is not None and not minutes > 0:
-        raise SpecError(f"--minutes {minutes:g} is not valid; it takes a number above 0.")
-    if steps is not None and steps < 1:
-        raise SpecError(f"--steps {steps} is not valid; it takes a whole number above 0.")
+    check_limit(minutes, steps)
     if minutes is None:
         minutes = MINUTES if steps is None else DAY
     return Limit(60.0 * minutes, steps)

@@ -12,6 +12,7 @@ For example: donkey sample --out data --laps 6
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from donkeysim.cli.console import console, show_progress
 from donkeysim.cli.shared_options import (
@@ -22,6 +23,7 @@ from donkeysim.cli.shared_options import (
     find_config,
 )
 from donkeysim.core.errors import format_count
+from donkeysim.core.files import check_place
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.drive.sample import record_sample
     from donkeysim.world.randomization import read_randomization
 
+    check_place(Path(arguments.out))
     config = choose_car(find_config(arguments), arguments)
     randomization = read_randomization(arguments.randomize) if arguments.randomize else None
     with show_progress("recording") as report:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from donkeysim.cli.console import console
+from donkeysim.core.files import check_place
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +21,8 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.tub.folder import open_tubs
     from donkeysim.tub.histogram import choose_key, draw_histograms, gather_numbers, name_histogram
 
+    if arguments.out:
+        check_place(Path(arguments.out))
     tubs = open_tubs(arguments.tub)
     numbers = choose_key(gather_numbers(tubs), arguments.record)
     path = Path(arguments.out or name_histogram(tubs[-1].path, arguments.record)).expanduser()

@@ -94,18 +94,27 @@ def load_model(path: Path | str) -> Any:
         PilotError: There is no such file, it is broken, or its ending is of files that hold no Keras layers.
         DonkeySimError: Keras is missing.
     """
-    path = Path(path)
-    if check_ending(path) in FINISHED_ENDINGS:
-        raise PilotError(
-            f"{path} holds a finished graph without the layers of Keras; give the .h5 or .keras file of the pilot."
-        )
     from donkeysim.learn.files.keras_model import make_model
 
-    network, _ = read_network(path)
+    path = Path(path)
+    network = read_layers(path)
     try:
         return make_model(network)
     except PilotError as error:
         raise PilotError(f"{path}: {error}") from error
+
+
+def read_layers(path: Path) -> Network:
+    """Return the network in an `.h5` or `.keras` file, of which more can be made than a run.
+
+    Raises:
+        PilotError: There is no such file, it is broken, or its ending is of files that hold no Keras layers.
+    """
+    if check_ending(path) in FINISHED_ENDINGS:
+        raise PilotError(
+            f"{path} holds a finished graph without the layers of Keras; give the .h5 or .keras file of the pilot."
+        )
+    return read_network(path)[0]
 
 
 def read_network(path: Path) -> tuple[Network, PilotHeader | None]:
