@@ -3,6 +3,7 @@
 import pytest
 
 from donkeysim.cli.donkey import run
+from donkeysim.core.errors import SpecError
 from donkeysim.racing.rules.registry import list_rule_books
 
 
@@ -19,6 +20,23 @@ def test_a_rule_book_is_explained(name, capsys):
     assert "source: " in told
     assert f"{name}.toml" in told
     assert "\n  race: " in told
+
+
+@pytest.mark.parametrize(
+    ("pilot", "track", "is_warned"),
+    [("built-in", "warren", True), ("built-in", "generated_track", False), ("fast", "warren", False)],
+)
+@pytest.mark.parametrize("command", [["race"], ["race", "tournament"], ["race", "host"]])
+def test_a_pilot_that_does_not_know_the_track_is_warned_of(command, pilot, track, is_warned, caplog, monkeypatch):
+    monkeypatch.setattr("donkeysim.cli.race_cars.make_plan", stop_here)
+    monkeypatch.setattr("donkeysim.cli.commands.race.make_plan", stop_here)
+    assert run([*command, "--pilot", f"Anna={pilot}", "--track", track]) != 0
+    warning = "Anna knows generated_track only and may leave the road on warren; train it there, or take one of fast,"
+    assert (warning in caplog.text) == is_warned
+
+
+def stop_here(*_):
+    raise SpecError("that is far enough.")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@
 import base64
 import json
 import math
+import signal
 import threading
+import urllib.request
 
 import pytest
 from starlette.testclient import TestClient
@@ -180,3 +182,19 @@ def test_a_page_is_opened_on_the_next_free_port_or_not_at_all(page, caplog):
     assert open_page(0, {}) is None
     assert open_page(70000, {}) is None
     assert ["no page: port 70000 is not valid" in record.getMessage() for record in caplog.records] == [True]
+
+
+def test_the_page_stays_until_ctrl_c_if_that_is_wanted(page, caplog):
+    page.stay(is_wanted=False)
+    assert caplog.messages == []
+    seen = []
+
+    def look_then_stop():
+        with urllib.request.urlopen(page.url, timeout=PATIENCE) as answer:
+            seen.append(answer.status)
+        signal.raise_signal(signal.SIGINT)
+
+    threading.Timer(0.2, look_then_stop).start()
+    page.stay(is_wanted=True)
+    assert seen == [200]
+    assert caplog.messages == [f"The page stays at {page.url} until Ctrl-C."]

@@ -134,6 +134,15 @@ def test_an_incident_that_was_taken_back_is_no_news(simulator):
     assert choose(simulator, [make_view(6.0, marks=[mark])]) == [0]
 
 
+def test_the_picture_leaves_a_car_that_only_has_troubles(simulator):
+    marks = [Mark(4.0 * number, 0.0, "stuck", car=12, number=number) for number in range(1, 40)]
+    views = [make_view(float(at), marks=marks[: int(at / 4.0)]) for at in range(8, 120)]
+    chosen = choose(simulator, views)
+    assert 2 in chosen[:10], "at first it is news"
+    assert 2 not in chosen[30:], "then it is not any more"
+    assert choose(simulator, [make_view(260.0, marks=[*marks, Mark(259.5, 0.0, "hit", car=12, number=99)])]) == [2]
+
+
 def test_the_same_frames_are_cut_alike(simulator):
     views = [make_view(0.3 * step, (None, 0.1 * (step % 7), 0.2 * (step % 5), 1.0)) for step in range(100)]
     assert choose(simulator, views) == choose(simulator, views)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,7 +75,24 @@ def make_racers(arguments: argparse.Namespace) -> dict[str, Racer]:
             raise SpecError(f"two pilots are called {given!r}; give each a name of its own.")
         name = given or _name_anew(Path(pilot).stem, racers)
         racers[name] = _make_racer(pilot, arguments)
+        _warn_stranger(name, pilot, arguments.track)
     return racers
+
+
+def _warn_stranger(name: str, pilot: str, track: str) -> None:
+    """Warn of a pilot whose file says that it was trained elsewhere."""
+    from donkeysim.learn.files.places import read_places
+    from donkeysim.learn.pilot_names import find_pilot
+    from donkeysim.racing.run.racer import DRIVERS
+    from donkeysim.world.tracks.catalogue import shorten_scene_name
+
+    places, here = () if pilot in DRIVERS else read_places(find_pilot(pilot)), shorten_scene_name(track)
+    if places and here not in places:
+        drivers = ", ".join(DRIVERS)
+        logging.getLogger(__name__).warning(
+            "%s knows %s only and may leave the road on %s; train it there, or take one of %s, who know every track.",
+            *(name, ", ".join(places), here, drivers),
+        )
 
 
 def _name_anew(name: str, taken: dict[str, Racer]) -> str:

@@ -52,6 +52,9 @@ PATIENCE = 20.0
 LAST_WORDS = 3.0
 """How long a slow page that has not yet heard how learning ended is waited for [s]."""
 
+STAY_BEAT = 0.5
+"""How often a page that stays looks whether Ctrl-C was pressed, which some systems tell no longer wait [s]."""
+
 MOST_POINTS = 2000
 """Of the curve that a page gets at once; of a longer one it gets every second, third … point."""
 
@@ -312,6 +315,14 @@ class LivePage:
     def finish(self, outcome: TrainingSummary) -> None:
         """Show how learning ended."""
         self._story.finish(outcome)
+
+    def stay(self, is_wanted: bool) -> None:
+        """Go on serving until Ctrl-C, if that is wanted: somebody reads how it went."""
+        with suppress(KeyboardInterrupt):
+            if is_wanted:
+                _log.warning("The page stays at %s until Ctrl-C.", self.url)
+            while is_wanted and self._thread.is_alive():
+                self._thread.join(STAY_BEAT)
 
     def close(self) -> None:
         """Stop serving once every open page has heard how it ended; they keep what they show."""

@@ -107,6 +107,33 @@ def test_a_race_may_end_with_the_first_car():
     assert (first.status, second.status, second.why) == ("finished", "did not finish", "time is up")
 
 
+@pytest.mark.parametrize(("window", "second"), [(0.5, "finished"), (0.1, "did not finish"), (0.0, "finished")])
+def test_once_a_car_has_finished_the_others_have_a_share_of_its_time(window, second):
+    script = Script(make_book(Race(laps=2, finish_window=window)), [10.0, 12.0, 100.0])
+    placings = script.run().placings
+    assert [placing.status for placing in placings[:2]] == ["finished", second]
+    if window:
+        assert placings[2].why == "time is up"
+        assert script.time <= script.director.run.green + 20.4 * (1.0 + window) + 0.2
+
+
+def test_a_disqualified_car_that_comes_first_opens_no_window():
+    book = make_book(Race(laps=2, finish_window=0.1), penalties=[Penalty(("obstacle",), out="disqualified")])
+    script = Script(book, [10.0, 12.0, 13.0])
+    script.plan(0, 1, 0.5, touch)
+    assert [placing.status for placing in script.run().placings] == ["finished", "finished", "disqualified"]
+
+
+def test_practice_and_qualifying_have_no_window():
+    book = make_book(
+        Race(laps=1, finish_window=0.1),
+        qualifying=Qualifying(limit=60.0, laps=1),
+        start=StartRules(grid="qualifying"),
+    )
+    result = Script(book, [10.0, 15.0]).run()
+    assert [placing.status for placing in result.qualifying] == ["finished", "finished"]
+
+
 def test_a_race_without_a_limit_ends_when_its_laps_could_have_been_walked():
     script = Script(make_book(Race(laps=2), watch=Watch(still=0.0)), [10.0])
     script.plan(0, 1, 0.5, stop)

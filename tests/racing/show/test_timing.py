@@ -135,6 +135,22 @@ def test_qualifying_one_by_one_keeps_who_has_driven():
     assert [line.status for line in (first, second, third)] == ["finished", "finished", "racing"]
 
 
+def test_in_qualifying_all_entries_are_listed_from_the_first_run_on():
+    book = make_book(
+        qualifying=Qualifying(limit=60.0, laps=1, by="best_lap", alone=True), start=StartRules(grid="qualifying")
+    )
+    script = TimedScript(book, [12.0, 11.0, 10.0])
+    script.run_until(QUALIFYING)
+    script.step()
+    lines = script.draw().tower
+    assert [(line.name, line.status) for line in lines] == [
+        ("car 0", "racing"),
+        ("car 1", "waiting"),
+        ("car 2", "waiting"),
+    ]
+    assert [(line.place, line.gap, line.car, line.is_here) for line in lines[1:]] == [(0, None, -1, True)] * 2
+
+
 def test_who_is_gone_and_who_is_out_is_told():
     script = TimedScript(make_book(), [10.0, 12.0, 14.0])
     script.plan(1, 1, 0.2, vanish)

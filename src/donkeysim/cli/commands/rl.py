@@ -116,8 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
     with ExitStack() as stack:
         watches = open_records(session, arguments.tensorboard, stack)
         page = open_live_page(session, arguments.page, stack)
-        if page:
-            watches.append(page)
+        watches += [page] if page else []
         with show_bar() as bar:
             outcome = session.run([bar, *watches])
         if page:
@@ -125,6 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
         report = say_result(session, outcome, arguments)
         if page:
             finish_page(page, task, outcome, report)
+            page.stay(is_wanted=console.is_terminal and not outcome.was_interrupted)
     return 130 if outcome.was_interrupted else 0 if outcome.is_passed else 1
 
 

@@ -16,7 +16,8 @@ from donkeysim.core.types import FloatArray
 from donkeysim.racing.export.columns import CAR_COLUMNS, read_cars
 from donkeysim.racing.export.walk import RaceWalk
 from donkeysim.racing.rules.classification import Placing
-from donkeysim.racing.rules.incident import INCIDENTS, Incident
+from donkeysim.racing.rules.describe import describe_kind
+from donkeysim.racing.rules.incident import Incident
 from donkeysim.racing.run.race_file import Report
 from donkeysim.racing.run.verify import Verification
 from donkeysim.record import foxglove as fox
@@ -157,7 +158,7 @@ class McapExport:
             level = fox.WARNING if line.text.startswith("no. ") else fox.INFO
             self._add(walk, "/journal", "foxglove.Log", fox.Log(time, level, line.text, line.session))
         for incident in walk.incidents:
-            text = INCIDENTS.get(incident.kind, "penalty of the race engineer")
+            text = describe_kind(incident)
             told = (names[incident.row], names.get(incident.other, ""), text, incident)
             self._add(walk, "/incident", "donkeysim.Incident", ToldIncident(time, *told))
 

@@ -18,9 +18,8 @@ from donkeysim.racing.export.track_map import SPEED_CLASSES, draw_map
 from donkeysim.racing.export.walk import RaceWalk
 from donkeysim.racing.export.words import DARK_GROUND, LIGHT_GROUND, fit_colour, format_time, join_words, show_name
 from donkeysim.racing.rules.classification import FINISHED, Placing
-from donkeysim.racing.rules.describe import describe_rules
+from donkeysim.racing.rules.describe import describe_kind, describe_rules
 from donkeysim.racing.rules.director import OVER
-from donkeysim.racing.rules.incident import ENGINEER, INCIDENTS
 from donkeysim.racing.run.verify import Verification
 
 _TEMPLATE, _SCRIPT = (Path(__file__).with_name(name) for name in ("report.html", "report.js"))
@@ -332,8 +331,9 @@ def _tabulate_incidents(story: RaceStory, items: Sequence[IncidentStory]) -> str
     names, rows = dict(enumerate(story.plan.names)), []
     for item in items:
         incident = item.incident
-        what = "penalty of the race engineer" if incident.kind == ENGINEER else INCIDENTS[incident.kind]
+        what = escape(describe_kind(incident))
         about = show_name(names[incident.other]) if incident.other in names else escape(incident.what)
+        about = "" if incident.kind == "obstacle" else about
         struck = ' class="undone"' if item.is_undone else ""
         rows.append(
             f"<tr{struck}><td>{incident.number}</td><td>{incident.time:.2f}</td><td>{incident.lap or ''}</td>"

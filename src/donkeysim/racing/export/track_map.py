@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from html import escape
 
 import numpy as np
 
 from donkeysim.core.chart import join_places, open_map
 from donkeysim.racing.export.story import IncidentStory, RaceStory, Trace
 from donkeysim.racing.export.words import show_name
-from donkeysim.racing.rules.incident import INCIDENTS
+from donkeysim.racing.rules.describe import describe_kind
 from donkeysim.watch.watchable import draw_outline
 
 SPEED_CLASSES = 5
@@ -56,7 +57,7 @@ def _draw_lap(trace: Trace, width: float) -> Iterator[str]:
 
 def _mark(item: IncidentStory, name: str, unit: float) -> str:
     incident, (x, y) = item.incident, item.place or (0.0, 0.0)
-    what = INCIDENTS.get(incident.kind, "penalty of the race engineer")
+    what = escape(describe_kind(incident))
     title = f"<title>no. {incident.number}: {show_name(name)} {what}</title>"
     kind = f'class="mark car car-{incident.row}" transform="translate({x:.3f} {-y:.3f})"'
     if not item.cost or item.is_undone:

@@ -10,14 +10,15 @@ import msgspec
 from donkeysim.racing.rules.rule_book import Race
 from donkeysim.racing.rules.scoring import CarLog, Score, Tally
 
-RACING, FINISHED, NOT_FINISHED, NOT_STARTED, DISQUALIFIED = (
+RACING, FINISHED, NOT_FINISHED, NOT_STARTED, DISQUALIFIED, WAITING = (
     "racing",
     "finished",
     "did not finish",
     "did not start",
     "disqualified",
+    "waiting",
 )
-"""What may be said of a car."""
+"""What may be said of a car; one waits whose turn in qualifying has not come."""
 
 _UNPLACED = (NOT_STARTED, DISQUALIFIED)
 

@@ -30,6 +30,8 @@ def describe_rules(book: RuleBook) -> list[str]:
     lines.append(f"order: {orders[race.order]}; clock from {race.clock}; ties: {race.ties}")
     if race.least_lap:
         lines.append(f"laps below {race.least_lap:g} s do not count")
+    if race.finish_window:
+        lines.append(f"the others have {100.0 * race.finish_window:g} % more of the winner's time to finish")
     if race.checkpoint_limit:
         lines.append(f"{race.checkpoint_limit:g} s to each next checkpoint")
     if race.reruns:
@@ -69,8 +71,23 @@ def describe_incident(incident: Incident, names: Mapping[int, str]) -> str:
     else:
         about = f" ({incident.what})" if incident.what else ""
         about = f" ({names.get(incident.other, 'another car')})" if incident.other >= 0 else about
-        text = f"{name} {INCIDENTS[incident.kind]}{about}"
+        about = "" if incident.kind == "obstacle" else about
+        text = f"{name} {describe_kind(incident)}{about}"
     return f"no. {incident.number}: {text}" + ("" if incident.counts else "; it does not count")
+
+
+def describe_kind(incident: Incident) -> str:
+    """Return what a car did, such as "left the road" and "touched a wall"."""
+    if incident.kind == "obstacle" and incident.what:
+        return f"touched {add_article(incident.what)}"
+    return INCIDENTS.get(incident.kind, "penalty of the race engineer")
+
+
+def add_article(thing: str) -> str:
+    """Return the name of a thing as a sentence has it: a wall, an arch; "cone 3", "bales", "something" as they are."""
+    if thing[-1].isdigit() or thing.endswith("s") or thing == "something":
+        return thing
+    return f"{'an' if thing[0] in 'aeiou' else 'a'} {thing}"
 
 
 def describe_decision(decision: decide.Decision, names: Mapping[int, str]) -> str:

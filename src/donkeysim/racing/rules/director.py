@@ -188,6 +188,7 @@ class Director:
     def _free_race(self, limit: float, laps: int = 0, order: str = "best_lap") -> Race:
         """Return what is driven in practice and qualifying: laps for themselves, each from the line."""
         plain = {"warm_up_laps": 0, "cool_down_laps": 0, "clock": "line", "ends": "all", "reruns": 0}
+        plain["finish_window"] = 0
         return replace(self.book.race, **plain, laps=laps, limit=limit, order=order)  # type: ignore[arg-type]
 
     def _begin(self, session: str, race: Race, order: list[int]) -> None:
@@ -263,15 +264,16 @@ class Director:
         if self.session == COOL_DOWN:
             if not self.run.rows or self._now >= self._until:
                 self._settle()
-        elif (
-            time >= self.run.limit - 1e-9
-            or not self.run.list_active()
-            or (race.ends == "first" and self._has_finisher())
-        ):
+        elif time >= self.run.limit - 1e-9 or not self.run.list_active() or time >= self._find_last_call(race) - 1e-9:
             self._end_run()
 
-    def _has_finisher(self) -> bool:
-        return any(placing.status == FINISHED for placing in self.run.classify(is_over=False))
+    def _find_last_call(self, race: Race) -> float:
+        """Return when the race ends for those who have not finished, as one car has, since green [s]."""
+        if race.ends == "all" and not race.finish_window:
+            return math.inf
+        finished = [one.row for one in self.run.classify(is_over=False) if one.status == FINISHED]
+        first = min((self.run.score(row).finish for row in finished), default=math.inf)
+        return first * (1.0 + race.finish_window) if race.ends == "all" else first
 
     def _end_run(self) -> None:
         """Go on to what follows."""

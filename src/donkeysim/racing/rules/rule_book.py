@@ -70,6 +70,7 @@ class Race:
         order: Who has all laps and the least time; who has most laps and reached them first; or the best lap.
         clock: Times begin at green, or where the laps that count begin at the line.
         ends: When all cars are done, or when the first one is.
+        finish_window: Once a car has finished, the others have this share of its time more; 0: until the limit.
         alone: Each car on a track of its own; they never meet.
         least_lap: Shorter laps do not count [s].
         checkpoint_limit: Longest time from one checkpoint (or the line) to the next [s]; 0: any.
@@ -85,6 +86,7 @@ class Race:
     order: Literal["time", "distance", "best_lap"] = "time"
     clock: Literal["green", "line"] = "green"
     ends: Literal["all", "first"] = "all"
+    finish_window: float = 0.0
     alone: bool = False
     least_lap: float = 0.0
     checkpoint_limit: float = 0.0
@@ -93,7 +95,16 @@ class Race:
     ties: Literal["shared", "best_lap", "grid"] = "shared"
 
     def __post_init__(self) -> None:
-        for name in ("laps", "limit", "warm_up_laps", "cool_down_laps", "least_lap", "checkpoint_limit", "reruns"):
+        for name in (
+            "laps",
+            "limit",
+            "warm_up_laps",
+            "cool_down_laps",
+            "least_lap",
+            "checkpoint_limit",
+            "reruns",
+            "finish_window",
+        ):
             value = getattr(self, name)
             _require(value >= 0, f"{name} is {value:g}; it takes 0 or more.")
         _require(self.laps > 0 or self.limit > 0.0, "laps is 0; this needs a limit, more than 0 s.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import zlib
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -37,6 +38,9 @@ MOST_FRAMES, MOST_BYTES = 2 * 3600 * 20, 600_000_000
 
 NEWS_SECONDS = 6.0
 """An incident is news for so long [s]."""
+
+HOPE_SECONDS, MOST_TROUBLES, HOPELESS = 60.0, 4, 0.01
+"""A car with more incidents than that in so long a time [s] is news no more, and worth so little."""
 
 FIGHT_SECONDS = 1.0
 """Who follows another within this time fights for its place [s]."""
@@ -265,13 +269,13 @@ def rate_cars(view: RaceView, at: float) -> dict[int, float] | None:
     """Return how much each car is worth watching: news before fights before the leader; None: nobody is there."""
     if not view.tower:
         return None
-    news = {
-        mark.car: 3.0 - (at - mark.at) / NEWS_SECONDS
-        for mark in view.marks
-        if mark.number and not mark.is_undone and 0.0 <= at - mark.at < NEWS_SECONDS
-    }
+    recent = [mark for mark in view.marks if mark.number and not mark.is_undone and 0.0 <= at - mark.at < HOPE_SECONDS]
+    counts = Counter(mark.car for mark in recent)
+    news = {mark.car: 3.0 - (at - mark.at) / NEWS_SECONDS for mark in recent if at - mark.at < NEWS_SECONDS}
     return {
-        line.row: max(news.get(line.car, 0.0), _rate_line(line, index))
+        line.row: HOPELESS
+        if counts[line.car] > MOST_TROUBLES
+        else max(news.get(line.car, 0.0), _rate_line(line, index))
         for index, line in enumerate(view.tower)
         if line.car >= 0
     }

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from donkeysim.racing.rules import decision as decide
-from donkeysim.racing.rules.classification import DISQUALIFIED, FINISHED, RACING, Placing
+from donkeysim.racing.rules.classification import DISQUALIFIED, FINISHED, RACING, WAITING, Placing
 from donkeysim.racing.rules.director import COUNTDOWN, FRAME, GRID, OVER, PRACTICE, QUALIFYING, Director, Line
 from donkeysim.racing.rules.stopwatch import Stopwatch
 from donkeysim.racing.show.race_view import Mark, RaceView, SectorTime, TowerLine
@@ -205,13 +205,18 @@ class Timing:
 
 
 def _list_placings(director: Director) -> Sequence[Placing]:
-    """Return who is where; in qualifying all who have driven or drive, and who still drives has not failed yet."""
+    """Return who is where; in qualifying all entries: who still drives has not failed yet, and others wait."""
     if director.session != QUALIFYING:
         return director.list_standing()
-    active = director.run.list_active()
+    active, qualified = director.run.list_active(), director.list_qualified()
+    known = {placing.row for placing in qualified}
     return [
-        msgspec.structs.replace(placing, status=RACING) if placing.row in active else placing
-        for placing in director.list_qualified()
+        *(msgspec.structs.replace(one, status=RACING) if one.row in active else one for one in qualified),
+        *(
+            Placing(0, row, name, WAITING, 0, None, 0.0, None, None, 0.0)
+            for row, name in director.entries.items()
+            if row not in known
+        ),
     ]
 
 

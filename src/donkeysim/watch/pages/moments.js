@@ -26,7 +26,7 @@ export function findLine(race, mark) {
 
 /** The short word for cars that are out; "" for others. */
 export function tellStatus(status) {
-  const name = { "did not finish": "dnf", "did not start": "dns", disqualified: "dsq" }[status];
+  const name = { "did not finish": "dnf", "did not start": "dns", disqualified: "dsq", waiting: "waiting" }[status];
   return name ? texts.say(`short_${name}`) : "";
 }
 
