@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import SceneError
+from donkeysim.world.specs import SceneSpec
+from donkeysim.world.tracks.catalogue import load_scene
 from donkeysim.world.tracks.paths.path import build_centre_line
 from donkeysim.world.tracks.paths.path_csv import read_points
 from donkeysim.world.tracks.paths.raw_path import POINTS_MOST
@@ -183,3 +185,15 @@ def test_the_examples_are_circuits_in_points_of_five_metres_and_eight_to_fifteen
         gap = np.hypot(*np.diff(np.vstack((raw.position, raw.position[:1])), axis=0).T)
         assert 4.0 < gap.min() < gap.max() < 5.5
         assert 8.0 <= raw.width.sum(axis=1).min() < raw.width.sum(axis=1).max() <= 15.0
+
+
+def test_a_path_that_a_car_of_the_original_recorded_keeps_its_size(tmp_path):
+    turn = np.linspace(0.0, 2.0 * np.pi, 60, endpoint=False)
+    rows = [f"{3.0 * np.cos(angle):f}, {2.0 * np.sin(angle):f}, {0.25:f}" for angle in turn]
+    for name, text in (("three", "\n".join(rows)), ("two", "\n".join(row.rsplit(",", 1)[0] for row in rows))):
+        (tmp_path / f"{name}.csv").write_text(text)
+        scene = load_scene(SceneSpec(str(tmp_path / f"{name}.csv")))
+        assert scene.path.closed
+        assert scene.path.frame.length == pytest.approx(15.87, abs=0.1)
+    (tmp_path / "large.csv").write_text("\n".join(f"{200 * np.cos(a):f},{150 * np.sin(a):f}" for a in turn))
+    assert load_scene(SceneSpec(str(tmp_path / "large.csv"))).path.frame.length == pytest.approx(110.5, abs=1.0)

@@ -86,7 +86,7 @@ def convert(
         raise TubError(f"--video, --task and --fps are for LeRobot datasets; {target} becomes {TITLES[chosen]}.")
     if target.exists() or target.is_symlink():
         raise TubError(f"{target} exists already; choose another name, or remove it first.")
-    drive = _OPEN[found](source)
+    drive = open_drive(source)
     survey = survey_drive(drive)
     mixed = find_mixed(drive) if chosen in _ALIKE else []
     drive = ColourDrive(drive, mixed) if mixed else drive
@@ -97,6 +97,16 @@ def convert(
     left_out = survey.deleted_count if chosen in _ALIKE else 0
     notes += [f"Some pictures of {key!r} are grey; they became colour pictures, as the others are." for key in mixed]
     return Conversion(chosen, survey.count - left_out, tuple(notes))
+
+
+def open_drive(path: Path) -> RecordedDrive:
+    """Return the drive that lies at a path, in whichever format.
+
+    Raises:
+        TubError: There is none that can be read.
+        DonkeySimError: A package that the format needs is not installed.
+    """
+    return _OPEN[recognise(path)](path)
 
 
 def recognise(path: Path) -> str:

@@ -158,18 +158,18 @@ def make_bare_track(path: Path) -> TrackFile:
     """Return the track of a file that holds a path and nothing else: usual values for everything beside it.
 
     A circuit becomes a tenth of its size; a drawing, whose units mean nothing, 30 m long with corners that can be
-    driven; a model stays as it is. A road without widths of its own is 1 m wide.
+    driven; a model, and a path that a small car recorded, stay as they are. A road without widths is 1 m wide.
 
     Raises:
         SceneError: The path cannot be read.
     """
-    from donkeysim.world.tracks.paths.path_file import read_raw_path
+    from donkeysim.world.tracks.paths.path_file import LEAST_CIRCUIT, measure_raw_path, read_raw_path
 
     kind, raw = path.suffix.lower(), read_raw_path(path, "")
     table = PathTable(
         file=str(path),
         closed=raw.is_closed is not False,
-        scale=0.1 if kind == ".csv" else 1.0,
+        scale=0.1 if kind == ".csv" and measure_raw_path(raw) >= LEAST_CIRCUIT else 1.0,
         length=30.0 if kind == ".svg" else 0.0,
         smooth=0.8 if kind == ".svg" else 0.0,
     )

@@ -3,7 +3,8 @@
 A row is a point of the centre line and the distances from it to the road's right and left edge. A file may leave the
 widths out; when its first row names them, columns may stand in another order, be more, and tell heights (`z_m`), also
 those of the road's edges (`z_right_m`, `z_left_m`) and of nodes (`z_node_m`). They are separated by commas, semicolons,
-tabs or spaces. Rows that begin with # and name no column are comments.
+tabs or spaces. Three columns without names are a path that a car of the original recorded: x, y and the throttle, which
+is passed over. Rows that begin with # and name no column are comments.
 
 References:
     Heilmeier et al., Minimum curvature trajectory planning and control for an autonomous race car, Vehicle System
@@ -27,6 +28,9 @@ HEIGHT = "z_m"
 
 BANK = ("z_right_m", "z_left_m")
 """Columns of the ground's height at the road's edges, if a file names them: both, beside `HEIGHT`."""
+
+RECORDED = (*COLUMNS[:2], "throttle")
+"""Columns of paths that cars of the original record, without a row that names them."""
 
 MEETING = 1.5
 """A list whose ends lie within so many of its longest steps is taken for a circuit, where nobody says."""
@@ -60,6 +64,8 @@ def read_points(content: str, source: str) -> RawPath:
             continue
         if len(rows) >= POINTS_MOST:
             raise SceneError(f"{source} has more than {POINTS_MOST} points; take every tenth of them.")
+        if not rows and names is None and len(_split(text)) == len(RECORDED):
+            names = [*RECORDED]
         rows.append(_read_row(text, names, f"{source}, line {number}"))
         if len(rows[-1]) != len(rows[0]):
             raise SceneError(

@@ -132,6 +132,10 @@ def read_raw_path(path: Path, element: str) -> RawPath:
     return read_drawing(content, str(path), element)
 
 
+LEAST_CIRCUIT = 100.0
+"""Lists of points of a longer path are of a circuit for real cars; shorter ones were recorded by small ones [m]."""
+
+
 def measure_raw_path(raw: RawPath) -> float:
     """Return the length of the line through a path's points, in the file's units."""
     return _measure(raw.position, raw.is_closed is not False)

@@ -1,0 +1,263 @@
+"""What in a folder of somebody's files loads, trains and drives: cars, tubs, pilots, tracks, paths and joysticks."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from donkeysim.core.errors import DonkeySimError, SpecError, TubError
+
+_log = logging.getLogger(__name__)
+
+LOADS, TRAINS, DRIVES = "loads", "trains", "drives"
+
+ASPECTS = (LOADS, TRAINS, DRIVES)
+"""What a file can do, in the order of the table."""
+
+_PASSED_OVER = ("__pycache__", "node_modules", "site-packages")
+_UNREAD_PILOTS = (".savedmodel", ".trt", ".pth", ".ckpt")
+_JOYSTICK = b"class MyJoystickController"
+_LARGEST_TEXT = 1_000_000
+"""Of files that are looked into to see what they are [byte]."""
+
+Step = tuple[str, Callable[[], object]]
+"""An aspect, and what raises a `DonkeySimError` where it fails."""
+
+
+class Item(NamedTuple):
+    """One thing in a folder: what it is, where, and how it is tried."""
+
+    kind: str
+    path: Path
+    steps: list[Step]
+
+
+class Verdict(NamedTuple):
+    """What came of an item: whether each aspect that it has works, and why the first that does not fails."""
+
+    kind: str
+    path: Path
+    works: dict[str, bool]
+    reason: str
+
+
+def check_folder(folder: Path) -> Iterator[Verdict]:
+    """Yield a verdict on each thing in a folder and all folders in it, as it is made.
+
+    Configurations are Python, which is run, as a drive would run it.
+
+    Raises:
+        SpecError: There is no such folder.
+    """
+    if not folder.is_dir():
+        raise SpecError(f"there is no folder {folder}; give one with car folders, tubs or pilots.")
+    for item in find_items(folder):
+        yield _try(item)
+
+
+def _try(item: Item) -> Verdict:
+    """Return what comes of an item; what follows from an aspect that fails fails, too."""
+    works: dict[str, bool] = {}
+    reason = ""
+    with _silence():
+        for aspect, step in item.steps:
+            try:
+                step()
+            except (DonkeySimError, OSError) as error:
+                failure = " ".join(str(error).split())
+            except Exception as error:
+                _log.exception("%s", item.path)  # the others are looked at nevertheless
+                failure = f"a fault of donkeysim, please report it: {type(error).__name__}: {error}"
+            else:
+                works[aspect] = True
+                continue
+            works[aspect] = False
+            reason = reason or failure
+            if aspect == LOADS:
+                works |= {other: False for other, _ in item.steps}
+                break
+    return Verdict(item.kind, item.path, works, reason)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep warnings to themselves, which are about single keys and records; errors stay."""
+    logger = logging.getLogger("donkeysim")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def find_items(folder: Path) -> Iterator[Item]:
+    """Yield what is in a folder and in those inside it, each folder's own things first, by their names."""
+    from donkeysim.tub.folder import is_tub
+
+    names = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    files = [path for path in names if path.is_file() and not path.is_symlink()]
+    folders = [path for path in names if path.is_dir() and not path.is_symlink()]
+    if is_tub(folder):
+        yield Item("tub", folder, _list_tub_steps(folder))
+        return
+    if (folder / "meta/info.json").is_file() or (folder / "data/metadata.json").is_file():
+        yield Item("dataset", folder, [(LOADS, lambda: _survey(folder))])
+        return
+    yield from _find_cars(files)
+    for path in files:
+        yield from _find_file(path)
+    for path in folders:
+        if path.suffix.lower() in _UNREAD_PILOTS:
+            yield Item("pilot", path, _list_pilot_steps(path))
+        elif path.name not in _PASSED_OVER and not (path / "pyvenv.cfg").exists():
+            yield from find_items(path)
+
+
+def _find_cars(files: list[Path]) -> Iterator[Item]:
+    """Yield the configurations of a folder: its car, and further files over it, or over a new car's defaults."""
+    from donkeysim.car.config import TEMPLATE_FOLDER
+
+    names = {path.name: path for path in files}
+    is_car = "config.py" in names and bool({"manage.py", "myconfig.py"} & set(names))
+    if is_car:
+        yield Item("car", names["config.py"].parent, _list_car_steps(names["config.py"], "myconfig.py"))
+    base = names["config.py"] if is_car else TEMPLATE_FOLDER / "config.py"
+    for path in files:
+        if path.suffix == ".py" and "myconfig" in path.stem and not (is_car and path.name == "myconfig.py"):
+            yield Item("myconfig", path, _list_car_steps(base, str(path.absolute())))
+
+
+def _list_car_steps(config_path: Path, myconfig: str) -> list[Step]:
+    from donkeysim.car.config import load_config
+    from donkeysim.car.transform import make_transform
+    from donkeysim.drive.simulator_settings import read_settings
+    from donkeysim.learn.kinds import get_kind, read_spec
+    from donkeysim.learn.options import read_options
+
+    def train() -> None:
+        config = load_config(config_path, myconfig, driving=False)
+        config.require("training")
+        read_options(config)
+        read_spec(config)
+        get_kind(config.DEFAULT_MODEL_TYPE)
+        make_transform(config)
+
+    def drive() -> None:
+        config = load_config(config_path, myconfig)
+        read_settings(config)
+        if config.USE_JOYSTICK_AS_DEFAULT:
+            config.require("a joystick")
+
+    loads = (LOADS, lambda: load_config(config_path, myconfig, driving=False))
+    return [loads, (TRAINS, train), (DRIVES, drive)]
+
+
+def _list_tub_steps(folder: Path) -> list[Step]:
+    from donkeysim.learn.dataset import read_records
+    from donkeysim.learn.kinds import get_kind
+    from donkeysim.tub.reader import TubReader
+
+    def load() -> None:
+        tub = TubReader(folder)
+        if not len(tub):
+            raise TubError(f"the tub {folder} has no records.")
+
+    def train() -> None:
+        read_records([folder], get_kind("linear"))
+        if not any(True for _ in islice(TubReader(folder).iterate_seen(), 1)):
+            raise TubError(f"none of the records of {folder} has a picture that can be read.")
+
+    return [(LOADS, load), (TRAINS, train)]
+
+
+def _survey(path: Path) -> None:
+    from donkeysim.tub.formats.convert import open_drive
+    from donkeysim.tub.formats.survey import survey_drive
+
+    survey_drive(open_drive(path))
+
+
+def _find_file(path: Path) -> Iterator[Item]:
+    """Yield what a file is, if it is anything."""
+    from donkeysim.learn.files.model_file import ENDINGS
+
+    ending = path.suffix.lower()
+    if ending in (*ENDINGS, *_UNREAD_PILOTS):
+        yield Item("pilot", path, _list_pilot_steps(path))
+    elif ending in (".mcap", ".parquet"):
+        yield Item("dataset", path, [(LOADS, lambda: _survey(path))])
+    elif ending == ".toml" and _is_track(path):
+        yield Item("track", path, _list_track_steps(path))
+    elif ending == ".csv" and _is_path(path):
+        yield Item("path", path, _list_track_steps(path))
+    elif ending == ".py" and _JOYSTICK in _peek(path):
+        from donkeysim.drive.joystick.custom import load_layout
+
+        yield Item("joystick", path, [(LOADS, lambda: load_layout(path))])
+
+
+def _list_pilot_steps(path: Path) -> list[Step]:
+    from donkeysim.learn.files.model_file import FINISHED_ENDINGS, read_layers
+    from donkeysim.learn.pilot import load_pilot, try_pilot
+
+    steps: list[Step] = [(LOADS, lambda: load_pilot(path))]
+    if path.suffix.lower() not in FINISHED_ENDINGS:
+        steps.append((TRAINS, lambda: read_layers(path)))
+    return [*steps, (DRIVES, lambda: try_pilot(load_pilot(path), path))]
+
+
+def _list_track_steps(path: Path) -> list[Step]:
+    from donkeysim.world.specs import SceneSpec
+    from donkeysim.world.tracks.catalogue import load_scene
+    from donkeysim.world.tracks.track_file import read_track
+
+    return [(LOADS, lambda: read_track(path)), (DRIVES, lambda: load_scene(SceneSpec(str(path))))]
+
+
+def _peek(path: Path) -> bytes:
+    """Return a text file, and nothing of one that is too large to be what is looked for, or cannot be read."""
+    try:
+        return path.read_bytes() if path.stat().st_size <= _LARGEST_TEXT else b""
+    except OSError:
+        return b""
+
+
+def _is_track(path: Path) -> bool:
+    """Return whether a TOML file has a road's path; what is broken is none of anything."""
+    lines = [line.strip() for line in _peek(path).splitlines()]
+    return b"[path]" in lines or any(line.startswith(b"[path.") for line in lines)
+
+
+def _is_path(path: Path) -> bool:
+    """Return whether a table holds points, one or more to a row: its last row has numbers only."""
+    rows = _peek(path).decode(errors="replace").replace(";", ",").split("\n")
+    last = next((row for row in reversed(rows) if row.strip()), "").replace(",", " ").split()
+    try:
+        return len(list(map(float, last))) > 1
+    except ValueError:
+        return False
+
+
+def describe_counts(verdicts: list[Verdict]) -> list[str]:
+    """Return for each kind how many there are and how many of them do what."""
+    lines = []
+    for kind in dict.fromkeys(verdict.kind for verdict in verdicts):
+        own = [verdict for verdict in verdicts if verdict.kind == kind]
+        counts = [
+            f"{sum(verdict.works[aspect] for verdict in own if aspect in verdict.works)} {aspect.removesuffix('s')}"
+            for aspect in ASPECTS
+            if any(aspect in verdict.works for verdict in own)
+        ]
+        lines.append(f"{len(own)} × {kind}: {', '.join(counts)}")
+    return lines
+
+
+def shorten_path(path: Path, folder: Path) -> str:
+    """Return a path as seen from the folder that is looked through."""
+    return os.path.relpath(path, folder)
