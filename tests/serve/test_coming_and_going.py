@@ -36,9 +36,6 @@ class Thread:
     def is_listening(self, client_id):
         return True
 
-    def stand_back(self):
-        pass
-
     def note_conduct(self, client_id, is_reading, is_troublesome):
         pass
 

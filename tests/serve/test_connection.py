@@ -10,10 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 from donkeysim.core.clock import AwakeClock, ManualClock
-from donkeysim.serve.connection import MOST_DEAF_SECONDS, Connection
+from donkeysim.serve.connection import BURST_COST, MOST_DEAF_SECONDS, Connection
 from donkeysim.serve.fault_log import FaultLog
 from donkeysim.serve.output import Output, OutputKind
-from donkeysim.serve.reading_turns import ReadingTurns
 from donkeysim.wire.messages import QuitApp
 from donkeysim.wire.reading import read_request
 from serve.test_peer_window import Announcing
@@ -70,7 +69,7 @@ def make_connection(clock, transport, forbidden=frozenset(), **server):
         "scene_names": tuple,
         "welcome": lambda connection: None,
         "list_forbidden": lambda connection: forbidden,
-        "reading_turns": ReadingTurns(clock),
+        "find_read_rate": lambda: 1e5,
         "faults": FaultLog(clock),
         **server,
     }
@@ -157,25 +156,64 @@ def test_only_who_may_ends_the_program(forbidden):
     assert ended == ([] if forbidden else [True])
 
 
-def test_much_that_came_at_once_is_read_in_turns_with_everybody_else_and_in_its_order():
-    sent = [{"msg_type": "node_position", "index": index} for index in range(200)]
-    turns, taken = [], []
+SENT = [{"msg_type": "node_position", "index": index} for index in range(200)]
+DATA = "".join(map(json.dumps, SENT)).encode()
+COST = 200 * 30
+"""At least, of reading it [token]."""
+
+
+def read_all(rate, clients=1, **server):
+    """Let clients send much at once; return who is taken with what, in order, and how long it took."""
+    taken = []
 
     async def converse():
-        transport = Buffering()
-        carry_out = lambda client_id, request: taken.append(request.index)  # noqa: E731
-        connection = make_connection(time.perf_counter, transport, carry_out=carry_out)
-        data = "".join(map(json.dumps, sent)).encode()
-        connection.get_buffer(-1)[: len(data)] = data
-        connection.buffer_updated(len(data))
-        while not transport.is_heard:
-            turns.append(len(taken))
+        began, connections = time.perf_counter(), []
+        for client_id in range(clients):
+            carry_out = lambda _, request, client_id=client_id: taken.append((client_id, request.index))  # noqa: E731
+            transport, given = Buffering(), {"carry_out": carry_out, "find_read_rate": lambda: rate, **server}
+            connections.append(make_connection(time.perf_counter, transport, **given))
+            connections[-1].get_buffer(-1)[: len(DATA)] = DATA
+        for connection in connections:
+            connection.buffer_updated(len(DATA))
+        while len(taken) < clients * len(SENT) and time.perf_counter() < began + 5.0:
             await asyncio.sleep(0)
+        return time.perf_counter() - began
 
-    asyncio.run(converse())
-    assert taken == list(range(200))
-    assert turns, "others had a turn while it was read"
-    assert turns[0] > 0
+    return taken, asyncio.run(converse())
+
+
+def test_what_came_at_once_is_read_in_portions_with_everybody_else_and_in_its_order():
+    taken, _ = read_all(rate=None, clients=3)
+    for client in range(3):
+        assert [index for one, index in taken if one == client] == list(range(200))
+    assert {client for client, _ in taken[:60]} == {0, 1, 2}
+
+
+def test_who_sends_more_than_its_tokens_allow_is_read_as_they_come_in():
+    taken, seconds = read_all(rate=20_000.0)
+    assert [index for _, index in taken] == list(range(200))
+    assert seconds > (COST - BURST_COST - 500) / 20_000.0
+
+
+def test_who_is_not_listened_to_is_read_later():
+    listens = iter([False, False])
+    taken, seconds = read_all(rate=None, is_listening=lambda client_id: next(listens, True))
+    assert len(taken) == 200
+    assert seconds >= 0.019
+
+
+def test_an_error_in_reading_one_client_ends_that_client_only(caplog):
+    async def converse():
+        transport = Buffering()
+        connection = make_connection(time.perf_counter, transport, is_listening=lambda client_id: False)
+        connection.get_buffer(-1)[:2] = b"{}"
+        connection.buffer_updated(2)
+        connection._server.is_listening = None
+        await asyncio.sleep(0.05)
+        return transport.is_aborted
+
+    assert asyncio.run(converse())
+    assert "disconnected" in caplog.text
 
 
 def test_nobody_is_cut_for_the_minute_in_which_the_server_was_stopped(wire):

@@ -1,8 +1,8 @@
 """What clients have asked for and the simulation has not done yet: a queue for each, emptied by turns.
 
-The event loop fills the queues, the simulation's thread empties them. What is quick (controls, resets) comes first and
-has its share of the thread's time; what is costly (joining, cameras, lidars, bodies, scenes) has a smaller one. So the
-beat stays punctual whatever is asked for, and whoever asks for much waits longer, not the others.
+The event loop fills the queues, the simulation's thread empties them. What is quick (controls, resets) comes first;
+what is costly (joining, cameras, lidars, bodies, scenes) comes after a beat and is not begun when the next one is near.
+So the beat stays punctual whatever is asked for, and whoever asks for much waits longer, not the others.
 """
 
 from __future__ import annotations
@@ -15,18 +15,11 @@ from dataclasses import dataclass, field
 import msgspec
 
 from donkeysim.core.clock import Clock
-from donkeysim.serve.time_budget import TimeBudget
 from donkeysim.wire import messages
 from donkeysim.wire.messages import DriveCar, RegenerateRoad, Request
 
 MOST_WAITING = 64
 """Requests of one client; who has so many in its queue is not listened to until some are done."""
-
-QUICK_SHARE, COSTLY_SHARE = 0.15, 0.1
-"""Of the simulation thread's time."""
-
-BURST_SECONDS = 0.005
-"""After a pause requests may take so long without a break [s]."""
 
 QUICK_IN_A_TURN = 8
 """Requests of one client that are carried out together; of costly ones it is one."""
@@ -180,8 +173,6 @@ class QueueTurns:
         self._held: list[ClientQueue] = []
         self._quick: deque[ClientQueue] = deque()
         self._costly: deque[ClientQueue] = deque()
-        self._quick_budget = TimeBudget(QUICK_SHARE, BURST_SECONDS, read_clock)
-        self._costly_budget = TimeBudget(COSTLY_SHARE, BURST_SECONDS, read_clock)
         self._patient_since = read_clock()
 
     @property
@@ -204,30 +195,25 @@ class QueueTurns:
         Args:
             room: How long something costly may still be begun [s]; None: at any time.
         """
-        times = [HELD_SECONDS] if self._held else []
-        if self._quick:
-            times.append(self._quick_budget.seconds_to_more())
-        if self._costly:
-            seconds = self._costly_budget.seconds_to_more()
-            if self._is_room(None if room is None else room - seconds):
-                times.append(seconds)
-        return min(times, default=None)
+        if self._quick or (self._costly and self._is_room(room)):
+            return 0.0
+        return HELD_SECONDS if self._held else None
 
     def take_quick(self) -> None:
-        """Do what is quick, everybody in turn, while there is time for it."""
+        """Do what is quick, once around."""
         held, self._held = self._held, []
         for queue in held:
             self.add(queue)
-        while self._quick and self._quick_budget.is_left():
-            self._take_turn(self._quick.popleft(), QUICK_IN_A_TURN, self._quick_budget)
+        for _ in range(len(self._quick)):
+            self._take_turn(self._quick.popleft(), QUICK_IN_A_TURN)
 
     def take_costly(self, room: float | None = None) -> None:
-        """Do what is costly, everybody in turn, while there is time for it; room: see `seconds_left`."""
+        """Do what is costly, once around while there is room for it; room: see `seconds_left`."""
         end = None if room is None else self._read_clock() + room
-        while self._costly and self._costly_budget.is_left():
+        for _ in range(len(self._costly)):
             if not self._is_room(None if end is None else end - self._read_clock()):
                 break
-            self._take_turn(self._costly.popleft(), 1, self._costly_budget)
+            self._take_turn(self._costly.popleft(), 1)
             self._patient_since = self._read_clock()
 
     def _is_room(self, seconds: float | None) -> bool:
@@ -235,8 +221,7 @@ class QueueTurns:
         is_patient = self._read_clock() - self._patient_since < MOST_PATIENT_SECONDS
         return seconds is None or seconds > 0.0 or not is_patient
 
-    def _take_turn(self, queue: ClientQueue, most: int, budget: TimeBudget) -> None:
-        began = self._read_clock()
+    def _take_turn(self, queue: ClientQueue, most: int) -> None:
         is_held = has_to_wait = False
         for _ in range(most):
             entry = queue.first
@@ -247,7 +232,6 @@ class QueueTurns:
             self._perform_next(queue)
             if queue.is_costly:
                 break
-        budget.charge(self._read_clock() - began)
         if is_held:
             self._held.append(queue)
         elif queue.unlist(has_to_wait):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import socket
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
@@ -12,8 +13,8 @@ from donkeysim.core.clock import Clock
 from donkeysim.serve.fault_log import FaultLog
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.peer_window import PeerWindow
-from donkeysim.serve.reading_turns import ReadingTurns, Turn
 from donkeysim.serve.session import Received, Session
+from donkeysim.serve.token_bucket import TokenBucket
 from donkeysim.wire.messages import Request
 from donkeysim.wire.reading import Reading
 from donkeysim.wire.replies import TELEMETRY_START
@@ -21,8 +22,17 @@ from donkeysim.wire.replies import TELEMETRY_START
 READ_BYTES = 1 << 14
 """Most bytes read at a time, so that no client keeps the others waiting."""
 
-TURN_BYTES = 1 << 10
-"""Most bytes read in one turn."""
+PORTION_BYTES = 1 << 10
+"""Most bytes read before others have a turn, and half a millisecond's work at most."""
+
+PORTION_COST = 20
+"""What a portion costs besides the work that its text makes, in the same measure: tokens of about a microsecond."""
+
+BURST_COST = 1000
+"""After a pause a client may ask for so much at once [token]."""
+
+HELD_SECONDS = 0.01
+"""A client that is not listened to now is listened to again after this time [s]."""
 
 SEND_BUFFER_BYTES = 1 << 13
 """Asked of the system for its own send buffer; it holds about two telemetries of the default camera."""
@@ -39,13 +49,16 @@ MOST_DEAF_SECONDS = 30.0
 PROBE_SECONDS = (0.04,) * 4 + (0.3,) * (len(TELEMETRY_START) - 4)
 """Times between single bytes of the next telemetry, which ask a client that seems not to read for a sign [s]."""
 
+_log = logging.getLogger("donkeysim.wire")
+
 
 class _Server(Protocol):
     """Who accepted a client, and what its connection asks of them; see `server.Server`."""
 
-    reading_turns: ReadingTurns
     faults: FaultLog
     calls_clients: str
+
+    def find_read_rate(self) -> float | None: ...
 
     def scene_names(self) -> tuple[str, ...]: ...
 
@@ -86,6 +99,8 @@ class Connection(asyncio.BufferedProtocol):
         self._view = memoryview(self._buffer)
         self._unread = bytearray()
         self._unread_since = 0.0
+        self._bucket = TokenBucket(BURST_COST, BURST_COST, read_clock)
+        self._is_waiting = False
         self._transport: asyncio.Transport | None = None
         self._window: PeerWindow | None = None
         self._is_blocked = False
@@ -128,11 +143,12 @@ class Connection(asyncio.BufferedProtocol):
         return self._view
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Read what came, or wait for a turn to read it and take no more until then."""
+        """Read what came, or wait until there are tokens for it and take no more until then."""
         self._unread += self._view[:nbytes]
         self._has_answered = True
         self._life_time = self._unread_since = self._read_clock()
-        self._server.reading_turns.ask(self)
+        if not self._is_waiting:
+            self._read()
         self._set_listening()
         self._send_held()
 
@@ -209,27 +225,49 @@ class Connection(asyncio.BufferedProtocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def read_some(self) -> Turn:
-        """Read a portion of what came; see `ReadingTurns`."""
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        """Read a portion of what came, if the client's tokens allow it; the rest a little later."""
+        self._is_waiting = False
         if self._transport is None or self._transport.is_closing() or self._is_reset():
             self._unread.clear()
-            return Turn.DONE
-        if self._is_deafened or not self._server.is_listening(self.client_id):
-            return Turn.HELD
-        began = self._read_clock()
-        self.session.skip_time(began - self._unread_since)
-        portion = 0 if self.session.has_more else TURN_BYTES
+            return
+        seconds = HELD_SECONDS
+        if not self._is_deafened and self._server.is_listening(self.client_id):
+            seconds = self._find_seconds_left()
+            if seconds == 0.0:
+                self._read_portion()
+                if not self._has_unread:
+                    self._set_listening()
+                    return
+                seconds = self._find_seconds_left()
+        self._is_waiting = True
+        asyncio.get_running_loop().call_later(seconds, self._read_on)
+
+    def _read_on(self) -> None:
+        try:
+            self._read()
+        except Exception:  # noqa: BLE001  (the others must go on being read; the traceback is logged)
+            _log.exception("an error in reading a client, which is disconnected")
+            self.abort()
+
+    def _find_seconds_left(self) -> float:
+        """Return how long to wait before more is read [s]: not at all while nobody needs the time."""
+        rate = self._server.find_read_rate()
+        if rate is None:
+            return 0.0
+        self._bucket.rate = rate
+        return self._bucket.seconds_left()
+
+    def _read_portion(self) -> None:
+        self.session.skip_time(self._read_clock() - self._unread_since)
+        portion = 0 if self.session.has_more else PORTION_BYTES
         received = self.session.receive(bytes(self._unread[:portion]))
         del self._unread[:portion]
         self._unread_since = self._read_clock()
-        self._server.reading_turns.charge(self._unread_since - began)
+        self._bucket.take(PORTION_COST + received.work)
         self._take_received(received)
-        if self._has_unread:
-            return Turn.MORE
-        self._set_listening()
-        return Turn.DONE
-
-    # -- inside -------------------------------------------------------------------------------------------------------
 
     def _take_received(self, turn: Received) -> None:
         for line in turn.replies:

@@ -17,9 +17,8 @@ from donkeysim.core.files import describe_failure
 from donkeysim.serve.connection import Connection
 from donkeysim.serve.fault_log import FaultLog
 from donkeysim.serve.output import Output
-from donkeysim.serve.reading_turns import ReadingTurns
 from donkeysim.serve.simulation_thread import SimulationThread
-from donkeysim.serve.time_budget import TimeBudget
+from donkeysim.serve.token_bucket import TokenBucket
 from donkeysim.serve.wire_control import DEFAULT_CONTROL, find_forbidden
 from donkeysim.web.address import is_loopback
 from donkeysim.wire.messages import Request
@@ -38,11 +37,11 @@ MOST_CONNECTIONS = 512
 MOST_OF_AN_ADDRESS = 128
 """Clients at once from one address, but for this machine's own."""
 
-ACCEPT_SHARE = 0.1
-"""Of the event loop's time, for taking up clients."""
+READ_RATE, LEAST_READ_RATE = 1e5, 2e3
+"""Work that clients may ask of the reader together, and each at least [token/s], of about a microsecond each."""
 
-ACCEPT_BURST_SECONDS = 0.02
-"""After a pause clients are taken up for so long without a break [s]."""
+ACCEPT_RATE, MOST_ACCEPTED = 200.0, 64
+"""Connections that are taken up in a second, and after a pause at once."""
 
 SHORTAGE_SECONDS = 1.0
 """When the system has no more room for connections, it is asked again after this time [s]."""
@@ -55,7 +54,6 @@ class Server:
 
     Attributes:
         simulation_thread: Runs the simulation.
-        reading_turns: Which connection reads when.
         faults: What clients do wrong.
         neighbours: Servers of the same simulation on other ports, which start, hear and end with this one.
         calls_clients: How the log calls a client, before its number.
@@ -65,7 +63,6 @@ class Server:
 
     def __init__(self, listener: socket.socket, read_clock: Clock, wire_control: str = DEFAULT_CONTROL) -> None:
         self.simulation_thread: SimulationThread
-        self.reading_turns = ReadingTurns(read_clock, self._is_shared, self.stand_back)
         self.faults = FaultLog(read_clock)
         self.neighbours: list[Server] = []
         self._wire_control = wire_control
@@ -141,9 +138,9 @@ class Server:
         """Return whether a client may ask for more now."""
         return self.simulation_thread.is_listening(client_id)
 
-    def stand_back(self) -> None:
-        """Wait, a few milliseconds at most, while the simulation begins a beat."""
-        self.simulation_thread.stand_back()
+    def find_read_rate(self) -> float | None:
+        """Return how much work each client may ask of the reader [token/s]; None: as much as it likes."""
+        return max(READ_RATE / len(self._connections), LEAST_READ_RATE) if self._is_shared() else None
 
     def note_conduct(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None:
         """Take note whether a client reads its telemetry, and whether it makes many mistakes."""
@@ -194,14 +191,12 @@ class Server:
     async def _accept(self) -> None:
         """Take up clients, only so many at a time that the others don't feel it."""
         loop = asyncio.get_running_loop()
-        budget = TimeBudget(ACCEPT_SHARE, ACCEPT_BURST_SECONDS, self._read_clock)
+        bucket = TokenBucket(ACCEPT_RATE, MOST_ACCEPTED, self._read_clock)
         while True:
             try:
                 accepted, peer = await loop.sock_accept(self._listener)
-                self.stand_back()
-                began = self._read_clock()
+                bucket.take(1)
                 await self._take_up(accepted, str(peer[0]))
-                budget.charge(self._read_clock() - began)
             except ConnectionError:  # it came and went
                 continue
             except OSError as error:
@@ -210,7 +205,7 @@ class Server:
             except Exception:  # noqa: BLE001  (others must be able to come; the traceback is logged)
                 _log.exception("an error in taking up a client")
                 await asyncio.sleep(SHORTAGE_SECONDS)
-            await asyncio.sleep(budget.seconds_to_more())
+            await asyncio.sleep(bucket.seconds_left())
 
     async def _take_up(self, accepted: socket.socket, address: str) -> None:
         """Make a connection of a socket, or close it: many have gone already, others are too many."""

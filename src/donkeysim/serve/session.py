@@ -59,12 +59,14 @@ class Received:
     Attributes:
         replies: Lines for the client.
         requests: For the simulation, in the order received.
+        work: What the reading took, in tokens of the text.
         wants_quit: Whether the whole program shall end.
         is_over: Whether the connection shall be closed after the replies.
     """
 
     replies: list[bytes] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
+    work: int = 0
     wants_quit: bool = False
     is_over: bool = False
 
@@ -121,6 +123,7 @@ class Session:
         if self._is_over:
             return turn
         items = self._reader.feed(data)
+        turn.work = self._reader.work
         for item in items:
             if isinstance(item, Fault):
                 self._take_fault(item, turn)

@@ -22,7 +22,6 @@ from donkeysim.core.clock import Clock
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.serve.client_queues import ClientQueue, Entry, Presence, QueueTurns
 from donkeysim.serve.output import Output
-from donkeysim.serve.quiet_start import QuietStart
 from donkeysim.serve.wakefulness import Wakefulness
 from donkeysim.wire.messages import DriveCar, Request
 from donkeysim.world.tracks import list_scenes
@@ -81,7 +80,6 @@ class SimulationThread:
         self._delivered = threading.Event()
         self._lock = threading.Lock()
         self._wakefulness = Wakefulness(read_clock)
-        self._quiet_start = QuietStart()
         self._put_count = self._done_count = 0
         self._is_stopping = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -121,10 +119,6 @@ class SimulationThread:
         """Return whether a client may ask for more now."""
         queue = self._queues.get(client_id)
         return queue is None or not queue.is_full
-
-    def stand_back(self) -> None:
-        """Let the simulation begin its beat alone: called before work that can wait a few milliseconds."""
-        self._quiet_start.wait()
 
     def note_conduct(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None:
         """Take note whether a client reads its telemetry, and whether it makes many mistakes."""
@@ -223,14 +217,11 @@ class SimulationThread:
         while not self._is_stopping:
             first = self._wait(simulation)
             with self._lock:
-                if simulation.is_paced and simulation.seconds_to_beat() == 0.0:
-                    self._quiet_start.begin()
                 if first is not None:
                     self._take_tasks(simulation, first)
                 self._turns.take_quick()
                 is_due = simulation.seconds_to_beat() == 0.0
                 self._guard(simulation, lambda simulation: simulation.beat())
-                self._quiet_start.end()
                 self._turns.take_costly(simulation.seconds_of_room())
                 is_behind = self._hand_out(simulation)
                 now = self._read_clock()
@@ -312,7 +303,6 @@ class SimulationThread:
             is_first, self._is_delivering = not self._is_delivering, True
         if is_first:
             self._call_on_loop(self._deliver_outbox)
-        self._quiet_start.end()
         return not is_first and simulation.seconds_to_beat() == 0.0
 
     def _deliver_outbox(self) -> None:

@@ -66,13 +66,13 @@ class ObjectReader:
 
     Attributes:
         has_more: Whether bytes wait to be read by further calls of `feed`, which need no new ones.
+        work: Done in the last of these calls, in tokens.
     """
 
     def __init__(self, read_clock: Clock) -> None:
         self.has_more = False
+        self.work = 0
         self._read_clock = read_clock
-        self._work = 0
-        """Done in this call."""
         self._head: bytes | None = b""
         """First bytes of the connection while they may still be an HTTP request line; None once they are not."""
         self._buffer = bytearray()
@@ -105,10 +105,10 @@ class ObjectReader:
         if self._head is not None:
             data = self._check_request_line(self._head + data, items)
         self._buffer += data
-        self._work = 0
-        while self._buffer and self._work < MOST_WORK and self._read_next(items):
+        self.work = 0
+        while self._buffer and self.work < MOST_WORK and self._read_next(items):
             pass
-        self.has_more = bool(self._buffer) and self._work >= MOST_WORK
+        self.has_more = bool(self._buffer) and self.work >= MOST_WORK
         return items
 
     def check_time(self) -> list[Item]:
@@ -150,7 +150,7 @@ class ObjectReader:
         if match is None:
             return False
         raw = match.group()
-        self._work += OBJECT_WORK + len(raw) // 16
+        self.work += OBJECT_WORK + len(raw) // 16
         if len(raw) > MOST_DIGITS and LONG_NUMBER.search(raw) is not None:
             return False
         try:
@@ -171,7 +171,7 @@ class ObjectReader:
             given = chr(self._buffer[end]) if 32 <= self._buffer[end] < 127 else f"byte 0x{self._buffer[end]:02x}"
             text = f"a message is a JSON object and begins with '{{', not with {given!r}."
             items.append(Fault("not an object", text))
-            self._work += OBJECT_WORK
+            self.work += OBJECT_WORK
             self._expected = _ANYTHING
         return True
 
@@ -206,19 +206,19 @@ class ObjectReader:
 
     def _read_object(self, items: list[Item]) -> bool:
         self._end = min(len(self._buffer), MOST_BYTES)
-        while self._open and self._value_count <= MOST_VALUES and self._work < MOST_WORK and self._read_token():
-            self._work += 1
+        while self._open and self._value_count <= MOST_VALUES and self.work < MOST_WORK and self._read_token():
+            self.work += 1
         if self._value_count > MOST_VALUES:
             return self._close("too long", f"a message has more than {MOST_VALUES} values.", items)
         if self._expected < 0:
             return self._report_syntax(items)
-        if self._open and self._work < MOST_WORK and len(self._buffer) > MOST_BYTES:
+        if self._open and self.work < MOST_WORK and len(self._buffer) > MOST_BYTES:
             return self._close("too long", f"a message is longer than {MOST_BYTES} bytes.", items)
         if self._open:
             return False
         raw = mend(bytes(self._buffer[: self._position]), self._slips)
         self._end_object(self._position, _BLANK_OR_OBJECT)
-        self._work += OBJECT_WORK
+        self.work += OBJECT_WORK
         try:
             items.append(_decode(raw))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -238,7 +238,7 @@ class ObjectReader:
         wanted = _EXPECTED.get(-self._expected, "a shorter or valid text, number or nesting")
         text = f"the message is not valid JSON at byte {at}: expected {wanted}, got {given}; a new message may follow."
         items.append(Fault("syntax", text))
-        self._work += OBJECT_WORK
+        self.work += OBJECT_WORK
         self._end_object(at, _ANYTHING)
         return True
 
