@@ -112,11 +112,7 @@ class SceneCar:
             raise SceneError(
                 "positions are neither sent nor accepted; the simulator runs with --no-training-telemetry."
             )
-        command, note = make_command(simulator, self.row, request)
-        if isinstance(command, SetCamera):
-            command, note = limit_camera(simulator, command)
-        if command is not None:
-            simulator.apply(command)
+        note = change_car(simulator, self.row, request)
         if isinstance(request, messages.ResetCar):
             self.begin_anew()
         return note
@@ -171,6 +167,20 @@ class SceneCar:
             last_hit=self.last_hit,
             drawn=simulator.get_randomization(self.row),
         )
+
+
+def change_car(simulator: Simulator, row: int, request: messages.Request) -> str:
+    """Do what a client asks of the car of this row and return a note for it, "" for none.
+
+    Raises:
+        DonkeySimError: The request is not possible in this scene.
+    """
+    command, note = make_command(simulator, row, request)
+    if isinstance(command, SetCamera):
+        command, note = limit_camera(simulator, command)
+    if command is not None:
+        simulator.apply(command)
+    return note
 
 
 def find_line(event: Event, scene: Scene) -> int | None:

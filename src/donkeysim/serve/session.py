@@ -15,7 +15,7 @@ from donkeysim.wire.faults import Fault
 from donkeysim.wire.framing import ObjectReader
 from donkeysim.wire.messages import PROTOCOL_VERSION, Request
 from donkeysim.wire.reading import Reading, UnknownMessageError, read_request
-from donkeysim.wire.replies import ErrorReply, ProtocolVersion, SceneNames, encode_reply
+from donkeysim.wire.replies import ErrorReply, ProtocolVersion, Reply, SceneNames, encode_reply
 
 MOST_ERRORS_A_SECOND = 10
 
@@ -26,6 +26,9 @@ MOST_MESSAGES_A_SECOND = 10_000
 """A client that stays above this for `MOST_FLOODED_SECONDS` is sent away."""
 
 MOST_FLOODED_SECONDS = 5.0
+
+_WITHOUT_CAR = (messages.ExitScene, messages.GetNodePosition)
+"""What may be said in a scene without a car."""
 
 
 LATE_CONTROL = "control: no scene"
@@ -42,12 +45,12 @@ class ClientState(enum.Enum):
 
 def find_refusal(request: Request, place: ClientState) -> str | None:
     """Return why a request cannot be honoured where the client is, None when it can."""
-    name = request.message_type()
-    if isinstance(request, messages.LoadScene):
-        return None if place is ClientState.MENU else "load_scene: a scene is running; send exit_scene first."
+    name, kind = request.message_type(), type(request)
+    if kind is messages.LoadScene:
+        return None if place is ClientState.MENU else f"{name}: a scene is running; send exit_scene first."
     if place is ClientState.MENU:
         return f"{name}: no scene is running; send load_scene first."
-    if place is ClientState.NO_CAR and name not in ("exit_scene", "node_position"):
+    if place is ClientState.NO_CAR and kind not in _WITHOUT_CAR:
         return f"{name}: you have no car; wait until a place for one is free."
     return None
 
@@ -89,7 +92,10 @@ class Session:
     ) -> None:
         self.name = name
         self.forbidden: frozenset[type[Request]] = frozenset()
-        self._list_scenes = list_scenes
+        self._answers: dict[type[Request], Callable[[], Reply]] = {
+            messages.GetProtocolVersion: lambda: ProtocolVersion(version=PROTOCOL_VERSION),
+            messages.GetSceneNames: lambda: SceneNames(scene_names=list_scenes()),
+        }
         self._read = read
         self._read_clock = read_clock
         self._reader = ObjectReader(read_clock)
@@ -186,10 +192,8 @@ class Session:
             name = request.message_type()
             text = f"{name}: only clients on the simulator's own machine may do this; --wire-control changes that."
             self._take_fault(Fault(f"forbidden {name}", text), turn)
-        elif isinstance(request, messages.GetProtocolVersion):
-            turn.replies.append(encode_reply(ProtocolVersion(version=PROTOCOL_VERSION)))
-        elif isinstance(request, messages.GetSceneNames):
-            turn.replies.append(encode_reply(SceneNames(scene_names=self._list_scenes())))
+        elif (answer := self._answers.get(type(request))) is not None:
+            turn.replies.append(encode_reply(answer()))
         elif isinstance(request, messages.QuitApp):
             turn.wants_quit = True
         else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from donkeysim.core.clock import Clock, Pacer
 from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, describe_unknown
@@ -272,29 +273,40 @@ class Simulation:
                 return
         if isinstance(request, messages.SetRacerInfo):
             return  # only races ask who somebody is
-        refusal = find_refusal(request, place)
-        if refusal is not None:
-            self.refuse(client, refusal)
-            return
+        note = find_refusal(request, place)
         try:
-            if isinstance(request, messages.LoadScene):
-                self.load_scene(request.scene_name, is_listed_only=True)
-            elif self.simulator is None or isinstance(request, messages.ExitScene):
-                self.exit_scene()
-            elif isinstance(request, messages.GetNodePosition):
-                node = describe_node(self.simulator, request.index)
-                self.outputs.append(make_event(client, node, self.options.numbers_as_strings))
-            elif isinstance(request, messages.SetStepMode):
-                self._set_step_mode(request)
-            elif isinstance(request, messages.RegenerateRoad):
-                self._road_jobs.ask(self.simulator, client, request)
-                self._wait_in_lock_step(self.simulator)
-            elif client.car is not None:
-                note = client.car.carry_out(self.simulator, request, self.options)
-                if note:
-                    self.refuse(client, note)
+            if note is None:
+                note = _ACTIONS.get(type(request), Simulation._change_car)(self, client, request)
         except DonkeySimError as error:
-            self.refuse(client, f"{request.message_type()}: {error}")
+            note = f"{request.message_type()}: {error}"
+        if note:
+            self.refuse(client, note)
+
+    @property
+    def _running(self) -> Simulator:
+        """The simulator of the scene, which there is."""
+        assert self.simulator is not None
+        return self.simulator
+
+    def _load(self, client: Client, request: messages.LoadScene) -> None:
+        del client
+        self.load_scene(request.scene_name, is_listed_only=True)
+
+    def _exit(self, client: Client, request: messages.ExitScene) -> None:
+        del client, request
+        self.exit_scene()
+
+    def _tell_node(self, client: Client, request: messages.GetNodePosition) -> None:
+        node = describe_node(self._running, request.index)
+        self.outputs.append(make_event(client, node, self.options.numbers_as_strings))
+
+    def _ask_for_road(self, client: Client, request: messages.RegenerateRoad) -> None:
+        self._road_jobs.ask(self._running, client, request)
+        self._wait_in_lock_step(self._running)
+
+    def _change_car(self, client: Client, request: messages.Request) -> str:
+        assert client.car is not None, "the request would have been refused"
+        return client.car.carry_out(self._running, request, self.options)
 
     def _wait_in_lock_step(self, simulator: Simulator) -> None:
         """Let time wait for a road that was just begun."""
@@ -314,7 +326,8 @@ class Simulation:
         for client in waiting:
             self._drain(client)
 
-    def _set_step_mode(self, request: messages.SetStepMode) -> None:
+    def _set_step_mode(self, client: Client, request: messages.SetStepMode) -> None:
+        del client
         if request.step_count is not None:
             self._lock_step.step_count = request.step_count
         if request.is_synchronous:
@@ -529,6 +542,16 @@ class Simulation:
             DonkeySimError: There is no such car.
         """
         return self.viewing.take_picture(self.simulator, kind, car_id, width, height)
+
+
+_ACTIONS: dict[type[messages.Request], Callable[[Simulation, Client, Any], str | None]] = {
+    messages.LoadScene: Simulation._load,
+    messages.ExitScene: Simulation._exit,
+    messages.GetNodePosition: Simulation._tell_node,
+    messages.SetStepMode: Simulation._set_step_mode,
+    messages.RegenerateRoad: Simulation._ask_for_road,
+}
+"""What a request does that is not about the client's own car."""
 
 
 class FreeDriving:

@@ -5,6 +5,7 @@ The server and the environments make the very same commands of the same messages
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
@@ -16,6 +17,9 @@ from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLida
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, RoadSpec
 
 Spec = TypeVar("Spec", BodySpec, CameraSpec, LidarSpec)
+
+Made = tuple[commands.Command, str]
+"""A command and a note for the client, "" for none."""
 
 PLACEHOLDER_NAME = "Racer Name"
 """A `car_config` with this name is ignored whole, as the original does."""
@@ -35,25 +39,50 @@ def make_command(simulator: Simulator, row: int, request: messages.Request) -> t
         row: The car's.
         request: What the client wants; no command comes of one that is not about a car.
     """
-    note = ""
-    command: commands.Command | None = None
-    if isinstance(request, messages.DriveCar):
-        command = commands.Drive([row], _list(request.steer), _list(request.throttle), _list(request.brake))
-    elif isinstance(request, messages.ResetCar):
-        command = commands.Reset([row])
-    elif isinstance(request, messages.SetPosition):
-        turned = None if request.orientation is None else [request.orientation]
-        command = commands.Move([row], [request.position], turned)
-    elif isinstance(request, ConfigureCar):
-        command = commands.Dress([row], change_body(simulator.get_body(row), request))
-    elif isinstance(request, ConfigureCamera):
-        is_second = isinstance(request, messages.ConfigureSecondCamera)
-        camera = simulator.get_camera(row, is_second) or simulator.car_spec.camera
-        command = commands.SetCamera([row], change_camera(camera, request), is_second)
-    elif isinstance(request, ConfigureLidar):
-        lidar, note = change_lidar(simulator.get_lidar(row) or LidarSpec(), request)
-        command = commands.SetLidar([row], lidar)
-    return command, note
+    make = _MAKERS.get(type(request))
+    return (None, "") if make is None else make(simulator, row, request)
+
+
+def _drive(simulator: Simulator, row: int, request: messages.DriveCar) -> Made:
+    del simulator
+    return commands.Drive([row], _list(request.steer), _list(request.throttle), _list(request.brake)), ""
+
+
+def _reset(simulator: Simulator, row: int, request: messages.ResetCar) -> Made:
+    del simulator, request
+    return commands.Reset([row]), ""
+
+
+def _move(simulator: Simulator, row: int, request: messages.SetPosition) -> Made:
+    del simulator
+    turned = None if request.orientation is None else [request.orientation]
+    return commands.Move([row], [request.position], turned), ""
+
+
+def _set_body(simulator: Simulator, row: int, request: ConfigureCar) -> Made:
+    return commands.Dress([row], change_body(simulator.get_body(row), request)), ""
+
+
+def _set_camera(simulator: Simulator, row: int, request: ConfigureCamera) -> Made:
+    is_second = isinstance(request, messages.ConfigureSecondCamera)
+    camera = simulator.get_camera(row, is_second) or simulator.car_spec.camera
+    return commands.SetCamera([row], change_camera(camera, request), is_second), ""
+
+
+def _set_lidar(simulator: Simulator, row: int, request: ConfigureLidar) -> Made:
+    lidar, note = change_lidar(simulator.get_lidar(row) or LidarSpec(), request)
+    return commands.SetLidar([row], lidar), note
+
+
+_MAKERS: dict[type[messages.Request], Callable[[Simulator, int, Any], Made]] = {
+    messages.DriveCar: _drive,
+    messages.ResetCar: _reset,
+    messages.SetPosition: _move,
+    ConfigureCar: _set_body,
+    ConfigureCamera: _set_camera,
+    messages.ConfigureSecondCamera: _set_camera,
+    ConfigureLidar: _set_lidar,
+}
 
 
 def _list(value: float | None) -> list[float] | None:

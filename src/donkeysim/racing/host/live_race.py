@@ -15,12 +15,10 @@ from donkeysim.racing.run.race_run import RaceRun
 from donkeysim.racing.show.race_view import RaceView
 from donkeysim.racing.show.timing import CarLook, Timing
 from donkeysim.serve.output import Output, OutputKind
-from donkeysim.serve.participants import SceneCar, make_event
-from donkeysim.serve.picture_budget import limit_camera
+from donkeysim.serve.participants import SceneCar, change_car, make_event
 from donkeysim.sim.commands import SetCamera
 from donkeysim.wire.messages import ConfigureCar, Request
 from donkeysim.wire.replies import Reply
-from donkeysim.wire.settings import make_command
 
 ASK_AGAIN = 2.0
 """A driver may ask to be put back again after this time [s]."""
@@ -87,15 +85,10 @@ class LiveRace:
         if not self.is_on_track(row):
             self._unequipped.add(row)
             return ""
-        command, note = make_command(self.run.simulator, row, request)
         try:
-            if isinstance(command, SetCamera):
-                command, note = limit_camera(self.run.simulator, command)
+            return change_car(self.run.simulator, row, request)
         except CapacityError as error:
             return f"{request.message_type()}: {error}"
-        if command is not None:
-            self.run.simulator.apply(command)
-        return note
 
     def ask_back(self, row: int) -> Iterator[Output]:
         """Let a driver give up the place where the car is; before the race and all too often it is not heard."""
