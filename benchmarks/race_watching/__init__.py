@@ -22,7 +22,7 @@ from donkeysim.racing.run.racer import DRIVERS, DriverRacer
 from donkeysim.racing.show.race_view import RaceView, TimeLine
 from donkeysim.racing.show.recording import RaceRecording
 from donkeysim.racing.show.timing import CarLook, Timing
-from donkeysim.watch.film import Film
+from donkeysim.watch.live_interpolator import LiveInterpolator
 from donkeysim.watch.spectator import create_app
 from donkeysim.watch.watchable import CarRow
 from donkeysim.web.serving import PageServer, bind_port
@@ -73,13 +73,13 @@ class LiveRace:
     def __init__(self, seconds: float) -> None:
         plan, racers = plan_race(seconds)
         self.run = RaceRun(plan, racers)
-        self.film, self.recording, self.timing = Film(), RaceRecording(), Timing()
+        self.interpolator, self.recording, self.timing = LiveInterpolator(), RaceRecording(), Timing()
         self.looks = {row: CarLook(row, (200, 10 * row, 0)) for row in range(CARS)}
         self.rows = {row: row for row in range(CARS)}
         self.late: list[float] = []
         self.worked: list[float] = []
         self.recording.broadcast.prepare(self.run.simulator)
-        self.film.broadcast = self.recording.broadcast
+        self.interpolator.broadcast = self.recording.broadcast
         self.thread = threading.Thread(target=self.drive)
 
     def drive(self) -> None:
@@ -92,7 +92,7 @@ class LiveRace:
             self.late.append(time.perf_counter() - due)
             begun = time.thread_time()
             self.pass_frame()
-            self.film.note(self.run.simulator, BEAT, lambda: self.rows)
+            self.interpolator.note(self.run.simulator, BEAT, lambda: self.rows)
             self.worked.append(time.thread_time() - begun)
 
     def pass_frame(self) -> None:
@@ -123,10 +123,10 @@ class LiveRace:
     async def take_picture(self, view: str, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
         if at is not None:
             return await asyncio.to_thread(self.recording.take_picture, view, car_id, width, height, at)
-        self.film.want()
-        while not self.film.is_rolling:
+        self.interpolator.want()
+        while not self.interpolator.is_live:
             await asyncio.sleep(BEAT)
-        return await asyncio.to_thread(self.film.take_picture, view, car_id, width, height)
+        return await asyncio.to_thread(self.interpolator.take_picture, view, car_id, width, height)
 
 
 async def measure_group(name: str, questions: list[dict[str, Any]]) -> list[Figure]:

@@ -20,7 +20,7 @@ from playwright.sync_api import Page, WebSocket, sync_playwright
 from benchmarks.measure import Figure
 from benchmarks.program import Client
 from donkeysim.sim.simulator import Simulator
-from donkeysim.watch.film import Film
+from donkeysim.watch.live_interpolator import LiveInterpolator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 
 MILLISECONDS = 10_000
@@ -54,14 +54,14 @@ def run() -> list[Figure]:
 
 def measure_film() -> list[Figure]:
     """Return what the simulation's thread does for watchers after each moment, and what a picture takes beside it."""
-    simulator, film = Simulator(WorldSpec(SceneSpec("generated_track"), cars_per_world=65)), Film()
+    simulator, interpolator = Simulator(WorldSpec(SceneSpec("generated_track"), cars_per_world=65)), LiveInterpolator()
     simulator.add_car()
     simulator.step()
-    note = functools.partial(film.note, simulator, 0.05, lambda: {1: 0})
+    note = functools.partial(interpolator.note, simulator, 0.05, lambda: {1: 0})
     alone = measure_seconds(note)
-    film.want()
+    interpolator.want()
     kept = measure_seconds(note)
-    picture = measure_seconds(lambda: film.take_picture("chase", 1, 960, 540), 20)
+    picture = measure_seconds(lambda: interpolator.take_picture("chase", 1, 960, 540), 20)
     figures = (("a moment that nobody watches", 1e6 * alone, "us"), ("a moment that is kept", 1e6 * kept, "us"))
     figures += (("a picture of 960x540 as JPEG", 1e3 * picture, "ms"),)
     return [Figure("watching", what, value, value, unit) for what, value, unit in figures]

@@ -78,8 +78,8 @@ def test_the_page_shows_the_driven_car(driven, car):
 def test_the_loop_keeps_moments_for_the_page_while_somebody_watches(driven, car):
     wait_until(lambda: car.moment is not None)
     ask(driven, "/picture", {"view": "chase", "car": 1, "width": 160, "height": 90})
-    wait_until(lambda: car.film.is_rolling)
-    assert decode_picture(car.film.take_picture("top", 1, 160, 90)).shape == (90, 160, 3)
+    wait_until(lambda: car.interpolator.is_live)
+    assert decode_picture(car.interpolator.take_picture("top", 1, 160, 90)).shape == (90, 160, 3)
 
 
 @pytest.mark.parametrize(

@@ -590,16 +590,16 @@ def test_moments_are_kept_only_while_somebody_watches_and_time_is_the_clocks():
     rig = SimulationRig()
     rig.join(1)
     rig.load()
-    film = rig.simulation.viewing.film
+    interpolator = rig.simulation.viewing.interpolator
     rig.beat(2)
-    assert not film.is_rolling
-    film.want()
+    assert not interpolator.is_live
+    interpolator.want()
     rig.beat(2)
-    assert film.is_rolling
+    assert interpolator.is_live
     rig.say(1, "step_mode", step_mode="synchronous", time_step="0.05")
     rig.say(1, "control", steering="0", throttle="0", brake="0")
     rig.beat()
-    assert not film.is_rolling
+    assert not interpolator.is_live
 
 
 def test_who_begins_to_watch_sees_the_pace_car_as_it_is_now():

@@ -8,7 +8,7 @@ import pytest
 
 from donkeysim.serve import watched_thread as thread_module
 from donkeysim.serve.watched_thread import WatchedThread
-from donkeysim.watch.film import Film
+from donkeysim.watch.live_interpolator import LiveInterpolator
 
 
 class BeatingStage:
@@ -22,7 +22,7 @@ class BeatingStage:
         self.beat_count = 0
         self.begun = self.next_beat = time.perf_counter()
         self.picture_seconds = 0.0
-        self.viewing = SimpleNamespace(film=Film(), outline=None)
+        self.viewing = SimpleNamespace(interpolator=LiveInterpolator(), outline=None)
 
     def close(self):
         pass

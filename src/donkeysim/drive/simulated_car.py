@@ -24,7 +24,7 @@ from donkeysim.drive.simulator_settings import SimulatorSettings, list_record_ch
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.sim.place import Place
-from donkeysim.watch.film import Film
+from donkeysim.watch.live_interpolator import LiveInterpolator
 from donkeysim.world.specs import load_car
 from donkeysim.world.tracks import list_scenes
 
@@ -61,7 +61,7 @@ class BuiltInSimulatedCar:
         car: The car in its simulator; others touch it only while they hold `lock`.
         lock: Held while time passes.
         moment: What it senses now, not late; None before the first loop.
-        film: Pictures for watchers between its moments; knows the car as 1.
+        interpolator: Pictures for watchers between its moments; knows the car as 1.
         last_hit: Name of what it touched last since it was reset; "" for nothing.
         loop_done: Notified after every loop.
         is_ready: Set once the kernels are compiled.
@@ -83,7 +83,7 @@ class BuiltInSimulatedCar:
         self.car = BuiltInCar(settings.scene, settings.conf, settings.conf.experiment.seed)
         self.lock = threading.Lock()
         self.moment: SensorFrame | None = None
-        self.film = Film()
+        self.interpolator = LiveInterpolator()
         self.last_hit = ""
         self.loop_done = threading.Condition()
         self.is_ready = threading.Event()
@@ -152,7 +152,7 @@ class BuiltInSimulatedCar:
                 self.last_hit = ""
             self.car.drive(steering or 0.0, throttle or 0.0)
             self._advance()
-            self.film.note(self.car.simulator, 1.0 / self.settings.rate, lambda: {1: self.car.row})
+            self.interpolator.note(self.car.simulator, 1.0 / self.settings.rate, lambda: {1: self.car.row})
         with self.loop_done:
             self.moment = self._sensed[-1]
             self.loop_done.notify_all()

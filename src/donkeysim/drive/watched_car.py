@@ -162,10 +162,10 @@ class WatchedCar:
             self._require_car(car_id)
         elif self.is_loading:
             raise SceneError("there is no picture of the place yet; it is being loaded.")
-        film = self._car.film
-        film.want()
-        if kind != "camera" and film.is_rolling:
-            return await asyncio.to_thread(film.take_picture, kind, car_id, width, height)
+        interpolator = self._car.interpolator
+        interpolator.want()
+        if kind != "camera" and interpolator.is_live:
+            return await asyncio.to_thread(interpolator.take_picture, kind, car_id, width, height)
         return await asyncio.to_thread(self._take_picture, kind, width, height)
 
     def _take_picture(self, kind: View, width: int, height: int) -> bytes:

@@ -10,7 +10,7 @@ from donkeysim.serve.picture_desk import PictureDesk
 from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car, draw_place
-from donkeysim.watch.film import Film
+from donkeysim.watch.live_interpolator import LiveInterpolator
 from donkeysim.watch.watchable import CHOSEN, CarRow, Outline, View, draw_outline
 
 WATCHED_SECONDS = 2.0
@@ -22,12 +22,12 @@ class Viewing:
 
     Attributes:
         outline: The ground plan of the running scene; None in the menu.
-        film: Pictures for watchers between its moments, while time passes at a steady rate.
+        interpolator: Pictures for watchers between its moments, while time passes at a steady rate.
     """
 
     def __init__(self, park: CarPark, desk: PictureDesk, composer: TelemetryWriter, read_clock: Clock) -> None:
         self.outline: Outline | None = None
-        self.film = Film(read_clock)
+        self.interpolator = LiveInterpolator(read_clock)
         self._park, self._desk, self._composer, self._read_clock = park, desk, composer, read_clock
         self._watched_until = -1.0
 
@@ -38,16 +38,16 @@ class Viewing:
     def close(self) -> None:
         """Leave the scene."""
         self.outline = None
-        self.film.stop()
+        self.interpolator.stop()
 
     def note(self, simulator: Simulator, period: float | None) -> None:
         """Note that time has moved on; by a steady period, or None [s]."""
         if self._read_clock() < self._watched_until:
             self._observe_driverless(simulator)
         if period is None:
-            self.film.stop()
+            self.interpolator.stop()
         else:
-            self.film.note(simulator, period, self._park.map_rows)
+            self.interpolator.note(simulator, period, self._park.map_rows)
 
     def list_cars(self, simulator: Simulator) -> list[CarRow]:
         """Return the cars in the order they joined; for the next seconds those without a client are observed too."""

@@ -82,11 +82,11 @@ class WatchedThread(SimulationThread):
 
     async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
         """Return a view of a car as JPEG; see `Watchable`. While time passes steadily it is drawn beside the thread."""
-        film = None if view == "camera" or self._simulation is None else self._simulation.viewing.film
-        if film is not None:
-            film.want()
-            if film.is_rolling:
-                return await asyncio.to_thread(film.take_picture, view, car_id, width, height)
+        interpolator = None if view == "camera" or self._simulation is None else self._simulation.viewing.interpolator
+        if interpolator is not None:
+            interpolator.want()
+            if interpolator.is_live:
+                return await asyncio.to_thread(interpolator.take_picture, view, car_id, width, height)
         return await self.ask(
             lambda simulation: simulation.take_picture(view, car_id, width, height), self._picture_inbox
         )

@@ -13,7 +13,7 @@ from donkeysim.racing.show.race_view import Mark, RaceView, TimeLine
 from donkeysim.racing.show.recording import RaceRecording
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car
-from donkeysim.watch.studio import Studio
+from donkeysim.watch.picture_cache import PictureCache
 from donkeysim.watch.watchable import CHOSEN
 from donkeysim.world.specs import BodySpec, SceneSpec, WorldSpec
 
@@ -142,7 +142,7 @@ def test_only_props_that_move_are_kept_and_all_are_found_again():
 
 
 def test_a_picture_that_several_want_is_drawn_once():
-    studio, begun, go_on, drawn = Studio(), threading.Event(), threading.Event(), []
+    pictures, begun, go_on, drawn = PictureCache(), threading.Event(), threading.Event(), []
 
     def draw(_room):
         drawn.append(1)
@@ -151,7 +151,7 @@ def test_a_picture_that_several_want_is_drawn_once():
         return np.zeros((16, 16, 3), np.uint8)
 
     answers = []
-    threads = [threading.Thread(target=lambda: answers.append(studio.take("key", draw))) for _ in range(5)]
+    threads = [threading.Thread(target=lambda: answers.append(pictures.take("key", draw))) for _ in range(5)]
     threads[0].start()
     assert begun.wait(10.0)
     for thread in threads[1:]:
@@ -160,12 +160,12 @@ def test_a_picture_that_several_want_is_drawn_once():
     for thread in threads:
         thread.join(10.0)
     assert (len(drawn), len(answers), len(set(answers))) == (1, 5, 1)
-    assert studio.take("key", draw) == answers[0]
+    assert pictures.take("key", draw) == answers[0]
     assert len(drawn) == 1
 
 
 def test_a_picture_that_failed_is_tried_again():
-    studio = Studio()
+    pictures = PictureCache()
     with pytest.raises(ZeroDivisionError):
-        studio.take("key", lambda _room: 1 / 0)
-    assert studio.take("key", lambda _room: np.zeros((16, 16, 3), np.uint8))[:2] == b"\xff\xd8"
+        pictures.take("key", lambda _room: 1 / 0)
+    assert pictures.take("key", lambda _room: np.zeros((16, 16, 3), np.uint8))[:2] == b"\xff\xd8"

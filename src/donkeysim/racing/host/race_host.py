@@ -61,7 +61,7 @@ class RaceHost:
         self.race_count = 0
         self.waiting = ""
         self.recording = RaceRecording()
-        self._free_broadcast = self._simulation.viewing.film.broadcast
+        self._free_broadcast = self._simulation.viewing.interpolator.broadcast
         self._trouble = ""
         self._offer = offer
         self._competitors = Competitors(offer.local_racers)
@@ -276,7 +276,7 @@ class RaceHost:
         self.race_count += 1
         self.race = LiveRace(run, dict(enumerate(entries)))
         self.recording.begin()
-        self._simulation.viewing.film.broadcast = self.recording.broadcast
+        self._simulation.viewing.interpolator.broadcast = self.recording.broadcast
         self._simulation.outputs += self.race.begin()
 
     def _end_race(self, race: LiveRace) -> None:
@@ -305,7 +305,7 @@ class RaceHost:
 
     def _return_to_paddock(self) -> None:
         self.recording.finish()
-        self._simulation.viewing.film.broadcast = self._free_broadcast
+        self._simulation.viewing.interpolator.broadcast = self._free_broadcast
         self.race, self._simulation.simulator, self._paddock = None, self._paddock, None
         self._paddock_time = 0.0
         self._simulation.outputs += self._simulation.desk.clear()

@@ -25,7 +25,7 @@ from donkeysim.render.moment import Moment, blend_moments
 from donkeysim.render.tables import PictureTables
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.broadcast import Broadcast, Cuts
-from donkeysim.watch.studio import RATE, Still, Studio, draw_shot, find_shot
+from donkeysim.watch.picture_cache import RATE, FrameSnapshot, PictureCache, draw_car_view, find_car_view
 from donkeysim.watch.watchable import CarRow
 from donkeysim.world.specs import BodySpec
 
@@ -50,7 +50,7 @@ class _Epoch(NamedTuple):
     """What does not change from moment to moment, and from which frame on it is so."""
 
     first: int
-    still: Still
+    snapshot: FrameSnapshot
     tables: PictureTables
     bodies: Mapping[int, BodySpec]
     props: PropTracks
@@ -74,7 +74,7 @@ class RaceRecording:
 
     def __init__(self) -> None:
         self.broadcast = Broadcast()
-        self._studio = Studio()
+        self._pictures = PictureCache()
         self._lock = threading.Lock()
         self.begin()
 
@@ -138,19 +138,19 @@ class RaceRecording:
     def _note_epoch(self, number: int, simulator: Simulator, rows: Mapping[int, int], moment: Moment) -> None:
         cameras = {row: simulator.get_camera(row) for row in rows.values()}
         last = self._epochs[-1] if self._epochs else None
-        if last is not None and last.still.renderer is simulator.renderer:
+        if last is not None and last.snapshot.renderer is simulator.renderer:
             tables, props = share_tables(last.tables, moment.tables), last.props
             props.append(number, moment.poses)
             if (
                 tables is last.tables
-                and rows == last.still.rows
-                and cameras == last.still.cameras
-                and self.broadcast.cameras is last.still.beside
+                and rows == last.snapshot.rows
+                and cameras == last.snapshot.cameras
+                and self.broadcast.cameras is last.snapshot.beside
             ):
                 return
         else:
             tables, props = moment.tables, PropTracks(moment.poses)
-        still = Still(
+        snapshot = FrameSnapshot(
             moment=Moment(tables, moment.poses),
             renderer=simulator.renderer,
             scene=simulator.scene,
@@ -161,7 +161,7 @@ class RaceRecording:
             beside=self.broadcast.cameras,
         )
         bodies = {row: simulator.get_body(row) for row in rows.values()}
-        self._epochs.append(_Epoch(number, still, tables, bodies, props))
+        self._epochs.append(_Epoch(number, snapshot, tables, bodies, props))
 
     def _keep_view(self, view: RaceView | None, at: float) -> None:
         """Keep a view now and then, without its marks: they are those of the latest."""
@@ -222,7 +222,7 @@ class RaceRecording:
         """Return a view of a car as JPEG.
 
         Args:
-            kind: See `studio.draw_shot`.
+            kind: See `picture_cache.draw_car_view`.
             car_id: Of `note`, or `CHOSEN`; not used for "place".
             width: Columns [pixel].
             height: Rows [pixel].
@@ -238,11 +238,11 @@ class RaceRecording:
         frames = self._find(slot / RATE)
         assert frames is not None, "something is kept"
         _, before, after, share = frames
-        shot = find_shot(after, kind, car_id, width, height)
-        key = id(after.renderer), slot, shot
-        return self._studio.take(key, lambda room: draw_shot(before, after, share, shot, slot / RATE, room))
+        view = find_car_view(after, kind, car_id, width, height)
+        key = id(after.renderer), slot, view
+        return self._pictures.take(key, lambda room: draw_car_view(before, after, share, view, slot / RATE, room))
 
-    def _find(self, at: float | None) -> tuple[_Epoch, Still, Still, float] | None:
+    def _find(self, at: float | None) -> tuple[_Epoch, FrameSnapshot, FrameSnapshot, float] | None:
         """Return the moments around one, what they are of, and the share of the way between them."""
         with self._lock:
             if not self._frames:
@@ -253,16 +253,16 @@ class RaceRecording:
             epochs = self._epochs
             epoch = epochs[max(0, bisect_right(epochs, number, key=lambda epoch: epoch.first) - 1)]
             props = epoch.props.find(number), epoch.props.find(max(number - 1, 0))
-        later = _make_still(epoch, after, props[0])
+        later = _make_snapshot(epoch, after, props[0])
         if len(before.cars) != len(after.cars) or after is before:
             return epoch, later, later, 1.0
         passed = 1.0 if at is None else (at - before.at) / (after.at - before.at)
-        return epoch, _make_still(epoch, before, props[1]), later, min(max(passed, 0.0), 1.0)
+        return epoch, _make_snapshot(epoch, before, props[1]), later, min(max(passed, 0.0), 1.0)
 
 
-def _make_still(epoch: _Epoch, frame: _Frame, props: np.ndarray) -> Still:
+def _make_snapshot(epoch: _Epoch, frame: _Frame, props: np.ndarray) -> FrameSnapshot:
     moment = Moment(epoch.tables, unpack_poses(frame.cars, props))
-    return epoch.still._replace(moment=moment, cuts=Cuts(frame.camera, frame.chosen))
+    return epoch.snapshot._replace(moment=moment, cuts=Cuts(frame.camera, frame.chosen))
 
 
 def rate_cars(view: RaceView, at: float) -> dict[int, float] | None:

@@ -41,7 +41,7 @@ TV_RAISE = 0.06
 """Cameras beside the track look so far above a car's origin [m]."""
 
 
-class Still(NamedTuple):
+class FrameSnapshot(NamedTuple):
     """A kept moment and all that its pictures need.
 
     Attributes:
@@ -65,9 +65,9 @@ class Still(NamedTuple):
     beside: TrackCameras | None
 
 
-def keep_still(simulator: Simulator, rows: Mapping[int, int], broadcast: Broadcast) -> Still:
+def keep_snapshot(simulator: Simulator, rows: Mapping[int, int], broadcast: Broadcast) -> FrameSnapshot:
     """Keep a moment; `rows`: the cars that are watched, by their ids."""
-    return Still(
+    return FrameSnapshot(
         moment=simulator.keep_moment(),
         renderer=simulator.renderer,
         scene=simulator.scene,
@@ -79,8 +79,8 @@ def keep_still(simulator: Simulator, rows: Mapping[int, int], broadcast: Broadca
     )
 
 
-class Shot(NamedTuple):
-    """What is wanted: a kind of view, see `draw_shot`, of a car's row (-1: of none), columns and rows [pixel]."""
+class CarView(NamedTuple):
+    """What is wanted: a kind of view, see `draw_car_view`, of a car's row (-1: of none), columns and rows [pixel]."""
 
     kind: str
     row: int
@@ -88,7 +88,7 @@ class Shot(NamedTuple):
     height: int
 
 
-class Studio:
+class PictureCache:
     """Draws on the threads that ask, a few at once; every method may be called from any thread."""
 
     def __init__(self) -> None:
@@ -129,48 +129,50 @@ class Studio:
             self._rooms.put(room)
 
 
-def find_shot(still: Still, kind: str, car_id: int, width: int, height: int) -> Shot:
+def find_car_view(snapshot: FrameSnapshot, kind: str, car_id: int, width: int, height: int) -> CarView:
     """Return what is wanted of a moment.
 
     Raises:
         SceneError: There is no such car then.
     """
     if kind == "place":
-        return Shot(kind, -1, width, height)
-    row = still.cuts.chosen if car_id == CHOSEN else still.rows.get(car_id, -1)
+        return CarView(kind, -1, width, height)
+    row = snapshot.cuts.chosen if car_id == CHOSEN else snapshot.rows.get(car_id, -1)
     if row < 0:
         who = "no car" if car_id == CHOSEN else f"no car {car_id}"
         raise SceneError(f"there is {who} now; it has left or the scene has ended.")
-    return Shot(kind, row, width, height)
+    return CarView(kind, row, width, height)
 
 
-def draw_shot(before: Still, after: Still, share: float, shot: Shot, seconds: float, room: ScratchRoom) -> ByteArray:
+def draw_car_view(
+    before: FrameSnapshot, after: FrameSnapshot, share: float, view: CarView, seconds: float, room: ScratchRoom
+) -> ByteArray:
     """Return a picture between two moments, shape [height, width, 3].
 
     Args:
         before: The earlier moment.
         after: The later one, whose cars and cuts count.
         share: Of the way, 0 to 1.
-        shot: "chase", "top" or "seat", see `viewpoint.draw_car`; "camera", what the car sees; "tv", from beside the
+        view: "chase", "top" or "seat", see `viewpoint.draw_car`; "camera", what the car sees; "tv", from beside the
             track; "place", see `viewpoint.find_flight`.
         seconds: For how long the flight of "place" has gone on [s].
         room: To draw in.
     """
     moment = blend_moments(before.moment, after.moment, share)
-    kind, row, camera = shot.kind, shot.row, make_view_camera(shot.width, shot.height)
+    kind, row, camera = view.kind, view.row, make_view_camera(view.width, view.height)
     if kind == "place":
         return after.renderer.draw_view(moment, 0, find_flight(after.scene, seconds), camera, room)
     if kind in ("seat", "camera"):
         own = after.cameras.get(row) or CameraSpec()
-        camera = make_seat_camera(own, shot.width, shot.height) if kind == "seat" else own
+        camera = make_seat_camera(own, view.width, view.height) if kind == "seat" else own
         return after.renderer.draw_seat(moment, row, camera, room)
     place, world = moment.poses.position[row], row // after.cars_per_world
     if kind == "tv" and after.beside is not None and after.cuts.camera[row] >= 0:
         first, poses = world * after.cars_per_world, moment.poses
         company = [car for car in range(first, first + after.cars_per_world) if car != row and poses.present[car]]
         raised = np.array([0.0, 0.0, TV_RAISE])
-        view, field = after.beside.aim(int(after.cuts.camera[row]), place + raised, poses.position[company] + raised)
-        return after.renderer.draw_view(moment, world, view, replace(camera, fov=field), room)
+        eye, field = after.beside.aim(int(after.cuts.camera[row]), place + raised, poses.position[company] + raised)
+        return after.renderer.draw_view(moment, world, eye, replace(camera, fov=field), room)
     x, y, z = place.tolist()
-    view = find_view(kind, x, y, z, float(find_yaws(moment.poses.orientation[row])))
-    return after.renderer.draw_view(moment, world, view, camera, room, row)
+    eye = find_view(kind, x, y, z, float(find_yaws(moment.poses.orientation[row])))
+    return after.renderer.draw_view(moment, world, eye, camera, room, row)

@@ -14,13 +14,13 @@ from donkeysim.core.clock import Clock
 from donkeysim.core.errors import SceneError
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.broadcast import Broadcast
-from donkeysim.watch.studio import RATE, Still, Studio, draw_shot, find_shot, keep_still
+from donkeysim.watch.picture_cache import RATE, FrameSnapshot, PictureCache, draw_car_view, find_car_view, keep_snapshot
 
 WANTED_SECONDS = 2.0
 """After a question moments are kept for so long [s]."""
 
-ROLLING_PERIODS = 4.0
-"""A film stands still when it has had no new moment for so many periods."""
+LIVE_PERIODS = 4.0
+"""There is nothing live to show when no new moment has come for so many periods."""
 
 HASTE = 0.1
 """Of a moment that comes too early or too late, so much changes the rhythm: a single one must not be seen."""
@@ -34,10 +34,10 @@ class _Frame(NamedTuple):
 
     time: float
     period: float
-    still: Still
+    snapshot: FrameSnapshot
 
 
-class Film:
+class LiveInterpolator:
     """The last moments of a simulator and what lies between.
 
     Attributes:
@@ -48,7 +48,7 @@ class Film:
         self._read_clock = read_clock
         self._wanted_until = 0.0
         self._frames: tuple[_Frame, ...] = ()
-        self._studio = Studio()
+        self._pictures = PictureCache()
         self._own = self.broadcast = Broadcast(wants_cameras=False)
 
     # -- on the thread that steps -------------------------------------------------------------------------------------
@@ -70,8 +70,8 @@ class Film:
         rows = list_rows()
         if self.broadcast is self._own:
             self._own.note(simulator, rows, None, now)
-        frame = _Frame(shown, period, keep_still(simulator, rows, self.broadcast))
-        if not frames or frames[-1].still.renderer is not simulator.renderer:
+        frame = _Frame(shown, period, keep_snapshot(simulator, rows, self.broadcast))
+        if not frames or frames[-1].snapshot.renderer is not simulator.renderer:
             frames = (frame,)
         self._frames = (*frames[1 - KEPT :], frame)
 
@@ -86,16 +86,16 @@ class Film:
         self._wanted_until = self._read_clock() + WANTED_SECONDS
 
     @property
-    def is_rolling(self) -> bool:
+    def is_live(self) -> bool:
         """Whether there are moments, and new ones keep coming."""
         frames = self._frames
-        return bool(frames) and self._read_clock() < frames[-1].time + ROLLING_PERIODS * frames[-1].period
+        return bool(frames) and self._read_clock() < frames[-1].time + LIVE_PERIODS * frames[-1].period
 
     def take_picture(self, kind: str, car_id: int, width: int, height: int) -> bytes:
         """Return a view of a car as it was one moment ago, as JPEG.
 
         Args:
-            kind: See `studio.draw_shot`.
+            kind: See `picture_cache.draw_car_view`.
             car_id: Of `note`, or `CHOSEN`; not used for "place".
             width: Columns [pixel].
             height: Rows [pixel].
@@ -109,9 +109,9 @@ class Film:
             raise SceneError(f"there is no car {car_id} now; it has left or the scene has ended.")
         slot = int(self._read_clock() * RATE)
         before, after, share = find_share(frames, slot / RATE)
-        shot = find_shot(frames[-1].still, kind, car_id, width, height)
-        return self._studio.take(
-            (slot, shot), lambda room: draw_shot(before.still, after.still, share, shot, slot / RATE, room)
+        view = find_car_view(frames[-1].snapshot, kind, car_id, width, height)
+        return self._pictures.take(
+            (slot, view), lambda room: draw_car_view(before.snapshot, after.snapshot, share, view, slot / RATE, room)
         )
 
 
