@@ -83,6 +83,11 @@ def test_no_config_tells_how_to_make_one(tmp_path):
         load_config(tmp_path / "config.py")
 
 
+@pytest.mark.original(
+    "Configuration and car folders",
+    "other wrong values",
+    "differs: refused with file and line instead of failing later",
+)
 @pytest.mark.parametrize(
     ("own", "sentence"),
     [
@@ -135,6 +140,9 @@ SPARED = [
 ]
 
 
+@pytest.mark.original(
+    "Configuration and car folders", "wrong values of keys that this run does not use", "told and spared"
+)
 @pytest.mark.parametrize(("own", "sentence", "user"), SPARED)
 def test_a_drive_goes_on_with_a_wrong_key_that_it_does_not_use(car_folder, caplog, own, sentence, user):
     """The mistake is told at once, and is the error of whoever needs the key after all."""
@@ -156,6 +164,7 @@ def test_training_goes_on_with_a_wrong_key_of_driving(car_folder, caplog, own, u
     assert f"Nothing but {user} uses it." in caplog.text
 
 
+@pytest.mark.original("Configuration and car folders", "numbers beyond what the original limits", "limited, and told")
 @pytest.mark.parametrize(
     ("given", "taken"),
     [("AI_LAUNCH_THROTTLE = 1.5", 1), ("AI_LAUNCH_THROTTLE = -9", -1), ("JOYSTICK_MAX_THROTTLE = 1.2", 1)],
@@ -175,10 +184,14 @@ def test_every_key_that_only_some_runs_use_is_a_key():
     assert set(USED_BY) <= set(KINDS)
 
 
+@pytest.mark.original(
+    "Configuration and car folders", "the folder of a real car", "trains; does not drive, as there is no hardware here"
+)
 def test_training_takes_the_folder_of_a_real_car(car_folder):
     assert car_folder.load("DONKEY_GYM = False", driving=False).DONKEY_GYM is False
 
 
+@pytest.mark.original("Configuration and car folders", "keys of forks", "kept for one's own parts, and told")
 def test_unknown_keys_are_told_once_with_the_nearest(car_folder, caplog):
     config = car_folder.load("DRIVE_LOOP_HERZ = 3\nMY_PART_GAIN = 2\nCUSTOM_EDGE_MODULE = 'a.py'\n")
     assert config.MY_PART_GAIN == 2
@@ -194,6 +207,9 @@ def test_a_key_that_resembles_none_gets_no_hint(car_folder, caplog, name):
     assert "did you mean" not in caplog.text
 
 
+@pytest.mark.original(
+    "Configuration and car folders", "keys of hardware", "without effect, told where they were changed"
+)
 def test_keys_that_cannot_be_honoured_are_told_only_when_touched(car_folder, caplog):
     car_folder.load(
         "CREATE_TENSOR_RT = False\nHAVE_IMU = False\nDEFAULT_AI_FRAMEWORK = 'tensorflow'\nPCA9685_I2C_ADDR = 0x40"
@@ -228,6 +244,9 @@ def test_defaults_of_every_unused_key_are_silent(car_folder, caplog):
     assert caplog.messages == []
 
 
+@pytest.mark.original(
+    "Configuration and car folders", "`config.py` of another version", "read; a joystick as the default stays off"
+)
 def test_the_originals_file_is_read_with_one_advice(car_folder, caplog):
     car_folder.write_config(FOREIGN)
     config = car_folder.load("DONKEY_GYM = True\n")

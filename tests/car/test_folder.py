@@ -121,6 +121,11 @@ def test_home_is_expanded(tmp_path, monkeypatch):
     assert (tmp_path / "car" / "manage.py").is_file()
 
 
+@pytest.mark.original(
+    "Configuration and car folders",
+    "a folder that the original made",
+    "`donkey update` keeps `myconfig.py`, and old programs under another name",
+)
 def test_an_update_of_the_originals_folder_gives_our_car_with_its_own_keys(tmp_path, caplog):
     (tmp_path / "manage.py").write_text("import donkeycar as dk\n")
     (tmp_path / "config.py").write_text("DONKEY_GYM = False\nUSE_JOYSTICK_AS_DEFAULT = True\nCAMERA_TYPE = 'PICAM'\n")
@@ -146,6 +151,11 @@ def test_an_update_elsewhere_is_refused_and_writes_nothing(tmp_path):
     assert [item.name for item in tmp_path.iterdir()] == ["config.py"]
 
 
+@pytest.mark.original(
+    "Configuration and car folders",
+    "templates other than `complete` and `simulator`",
+    "differs: refused, as they are of hardware",
+)
 @pytest.mark.parametrize(("template", "sentence"), [("basic", "unknown template 'basic'"), ("", "unknown template ''")])
 def test_other_templates_are_refused_before_anything_is_written(tmp_path, template, sentence):
     with pytest.raises(SpecError, match=sentence):

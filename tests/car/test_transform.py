@@ -120,6 +120,7 @@ class Broken:
 """
 
 
+@pytest.mark.original("Configuration and car folders", "`CUSTOM` transformations", "as it is")
 def test_own_classes_are_steps_too(image, tmp_path):
     (tmp_path / "own.py").write_text(OWN)
     config = make_default_config(tmp_path, {"CUSTOM_INVERT_MODULE": "own.py", "CUSTOM_INVERT_CLASS": "Invert"})

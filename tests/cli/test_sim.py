@@ -23,6 +23,9 @@ def test_the_simulators_mistakes_end_with_its_sentence():
     assert ended.stderr == "donkey_sim: --port: 99999 is not a port; it takes 0 (any free one) to 65535.\n"
 
 
+@pytest.mark.original(
+    "Programs and other files", "`DONKEY_SIM_PATH` of a program", "`donkey sim --install` puts a launcher there"
+)
 def test_installing_shows_the_line_to_write(tmp_path, capsys):
     assert run(["sim", "--install", str(tmp_path)]) == 0
     assert f'DONKEY_SIM_PATH = "{tmp_path.as_posix()}/DonkeySim' in capsys.readouterr().out

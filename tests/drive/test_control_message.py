@@ -12,6 +12,9 @@ from donkeysim.drive.control_message import MESSAGE_LIMIT, ControlMessage, read_
 from donkeysim.drive.look import Look
 
 
+@pytest.mark.original(
+    "Messages", "the control page's WebSocket (8887)", "as it is; also null, numbers as texts, 1 for true"
+)
 def test_a_message_of_the_original_is_understood():
     text = '{"angle":-0.25,"throttle":0.5,"drive_mode":"local_angle","recording":true,"buttons":{"w1":true,"w2":false}}'
     message = read_message(text)

@@ -247,6 +247,7 @@ def read_own_layout(folder, text=MY_JOYSTICK, **changes):
     return choose_layout(make_default_config(folder, {"CONTROLLER_TYPE": "custom", **changes}))
 
 
+@pytest.mark.original("Programs and other files", "`my_joystick.py`", "read without donkeycar")
 def test_read_a_joystick_described_for_the_original(tmp_path):
     layout = read_own_layout(tmp_path)
     assert (layout.steering, layout.throttle, layout.axes[2]) == ("wheel", "pedal", "pedal")
@@ -272,6 +273,11 @@ class OtherController(PS4JoystickController):
 """
 
 
+@pytest.mark.original(
+    "Programs and other files",
+    "the same with imports that are not installed",
+    "read, if its own class does without them",
+)
 @pytest.mark.parametrize("line", [*OTHER_CLASS.strip().splitlines()[:4], OTHER_CLASS])
 @pytest.mark.parametrize("is_before", [True, False])
 def test_imports_of_other_classes_cost_one_s_own_nothing(tmp_path, line, is_before):
@@ -308,6 +314,9 @@ def test_say_what_is_wrong_with_a_joystick_of_ones_own(tmp_path: Path, old, new,
     assert sentence in str(caught.value)
 
 
+@pytest.mark.original(
+    "Programs and other files", "radio controls as `CONTROLLER_TYPE`", "differs: refused, as they are wired to a car"
+)
 @pytest.mark.parametrize("kind", NO_JOYSTICKS)
 def test_refuse_to_drive_with_what_is_no_joystick(tmp_path, kind):
     config = make_default_config(tmp_path, {"CONTROLLER_TYPE": kind})

@@ -10,6 +10,7 @@ from donkeysim.core.errors import SpecError
 from donkeysim.drive.options import Options, parse_options, run_program
 
 
+@pytest.mark.original("Programs and other files", "`manage.py drive` and its options", "as it is")
 def test_the_originals_words_are_understood():
     options = parse_options(
         ["drive", "--model=models/a.h5", "--js", "--type", "rnn", "--meta=a:b", "--meta", "c:d", "--myconfig=other.py"]

@@ -31,6 +31,9 @@ def drive(env, step_count, seed=0):
     return records
 
 
+@pytest.mark.original(
+    "gym-donkeycar", "ids such as `donkey-generated-track-v0`", "as they are; `donkeysim/` before them is always ours"
+)
 @pytest.mark.parametrize("order", ["donkeysim, gymnasium", "gymnasium, donkeysim"])
 def test_the_ids_are_there_whichever_is_imported_first(order):
     script = f"import {order}; print(sum('donkey-' in name for name in gymnasium.registry))"
@@ -107,6 +110,7 @@ def test_observations_are_copies(env):
     assert not np.shares_memory(first, last)
 
 
+@pytest.mark.original("gym-donkeycar", "`info`", "as it is")
 def test_info_holds_what_the_original_holds():
     env = DonkeyEnv(conf=LIDAR | {"cam_config_b": {"fov": 60}})
     _, info = env.reset()
@@ -163,6 +167,7 @@ def test_the_view_from_behind_is_drawn_on_request():
     env.close()
 
 
+@pytest.mark.original("gym-donkeycar", "unknown keys of `conf`", "differs: refused; the original ignores them")
 @pytest.mark.parametrize(
     ("conf", "words"),
     [
@@ -201,6 +206,7 @@ def test_stepping_before_the_first_reset_is_refused():
     env.close()
 
 
+@pytest.mark.original("gym-donkeycar", "`cte`, reward and end of an episode", "as it is")
 def test_cte_is_the_originals_in_info_reward_and_end(env):
     """An episode begins as after a reset; a car that is turned round leaves the active node behind until it ends."""
     _, info = env.reset(seed=1)

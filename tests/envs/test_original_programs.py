@@ -40,6 +40,7 @@ def server():
 # ---- a simulator that was started by hand ------------------------------------------------------------------------
 
 
+@pytest.mark.original("gym-donkeycar", '`exe_path` as `"remote"`, `"sim_path"`', "connects to the simulator that runs")
 @pytest.mark.parametrize(
     "word", ["sim_path", "manual", "path to sim", "remote", "none", "/path/to/donkey_sim", "<path>"]
 )
@@ -83,6 +84,7 @@ def env():
     env.close()
 
 
+@pytest.mark.original("gym-donkeycar", "`env.unwrapped.viewer` and its `handler`", "as it is")
 def test_the_viewer_answers_what_the_originals_does(env):
     env.reset(seed=1)
     viewer = env.unwrapped.viewer
@@ -121,6 +123,7 @@ def test_without_a_viewer_or_with_one_episodes_are_the_same(env):
     assert drive() == plain
 
 
+@pytest.mark.original("gym-donkeycar", "`set_reward_fn`, `set_episode_over_fn`", "as it is")
 def test_rewards_and_ends_of_ones_own_are_functions_of_the_handler(env):
     def reward(self, done):
         return -7.0 if done else self.speed - abs(self.cte) / self.max_cte
@@ -159,6 +162,7 @@ def test_a_car_elsewhere_has_the_same_viewer(server):
 # ---- the old rules -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.original("gym-donkeycar", "programs for `gym` before 0.26", "run with `from donkeysim.envs import gym`")
 def test_a_program_that_drives_at_random_by_the_old_rules():
     env = gym.make("donkey-generated-track-v0", conf=HERE)
     env.seed(5)

@@ -37,6 +37,7 @@ def test_brightness_ends_at_black_and_white(tmp_path):
         assert changed[0, 0, 0] <= changed[0, 0, 2] <= changed[0, 0, 1]
 
 
+@pytest.mark.original("Configuration and car folders", "augmentations of donkeycar 4 (`MULTIPLY`)", "as it is")
 def test_multiply_changes_every_picture_within_its_range(tmp_path):
     grey = np.full((4, 5, 3), 100, dtype=np.uint8)
     levels = np.array([picture.mean() for picture in run_often(make(tmp_path, "MULTIPLY"), grey)])

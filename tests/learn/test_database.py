@@ -18,6 +18,7 @@ def make(folder, number=0, tubs=("data",)):
     return make_entry(number, folder / "mypilot.h5", "linear", tubs, history, config, comment="first")
 
 
+@pytest.mark.original("Programs and other files", "`models/database.json`", "read and written")
 def test_an_entry_has_the_originals_fields(tmp_path):
     entry = make(tmp_path, tubs=("data", "more"))
     assert tuple(entry) == FIELDS

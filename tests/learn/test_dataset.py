@@ -43,6 +43,7 @@ def test_all_tubs_are_read_in_order(tub, tmp_path):
     assert table.angle[20:] == pytest.approx(other)
 
 
+@pytest.mark.original("Programs and other files", "`TRAIN_FILTER`", "as it is")
 def test_a_filter_of_the_original_leaves_records_out(tub, caplog):
     caplog.set_level(logging.INFO)
     table = read([tub], keep=lambda record: record.underlying["user/angle"] > 0 and record.underlying["_index"] > 3)

@@ -63,6 +63,9 @@ def test_a_location_is_one_of_those_that_the_configuration_counts():
         encode("localizer", 0.1, 0.2)
 
 
+@pytest.mark.original(
+    "Pilots", "`--type tflite_linear`, `tensorrt_linear`", "mean `linear`: the file says what runs it"
+)
 def test_the_originals_prefixes_name_the_same_types():
     assert get_kind("tflite_linear") is KINDS["linear"]
     assert get_kind("tensorrt_rnn") is KINDS["rnn"]

@@ -45,6 +45,9 @@ def list_records(tub):
     return records
 
 
+@pytest.mark.original(
+    "Tubs", "grey pictures among colour pictures", "read; training and pilots get the depth of the config"
+)
 @pytest.mark.parametrize("depth", [1, 3])
 def test_training_takes_both(tub, depth):
     store = PictureStore(list_records(tub), (HEIGHT, WIDTH, depth), None, "ARRAY")

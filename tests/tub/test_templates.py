@@ -32,6 +32,9 @@ def write_tub(path, keys, **others):
     return path
 
 
+@pytest.mark.original(
+    "Tubs", "`steering`, `pilot/angle` … of other templates", "read as `user/angle`, which counts before them"
+)
 @pytest.mark.parametrize("keys", COMMAND_KEYS)
 def test_every_template_s_commands_are_learnt_drawn_and_converted(tmp_path, keys):
     tub = write_tub(tmp_path / "data", keys)

@@ -48,6 +48,7 @@ def write_tub_of_single_files(path, count):
     return path
 
 
+@pytest.mark.original("Tubs", "format 2 without session ids (2020)", "read and added to")
 def test_a_tub_of_2020_is_read_and_added_to(tmp_path):
     path = write_tub_of_2020(tmp_path / "data", 3)
     records = list(TubReader(path))
@@ -62,6 +63,7 @@ def test_a_tub_of_2020_is_read_and_added_to(tmp_path):
     assert [record.session_id for record in TubReader(path)] == ["", "", f"{today}_0"]
 
 
+@pytest.mark.original("Tubs", "`record_N.json` of donkeycar up to 3.1", "read; not written, as its programs are gone")
 def test_a_tub_of_single_files_is_read_in_the_order_of_numbers(tmp_path):
     path = write_tub_of_single_files(tmp_path / "tub", 11)
     (path / "exclude.json").write_text("[2, 99]")
@@ -76,6 +78,7 @@ def test_a_tub_of_single_files_is_read_in_the_order_of_numbers(tmp_path):
     assert abs(int(records[0].load_image()[0, 0, 0]) - 7) < 3
 
 
+@pytest.mark.original("Tubs", "the same without `meta.json`", "read by its records")
 @pytest.mark.parametrize("first", [1, 7])
 def test_a_tub_of_single_files_without_its_meta_is_read_by_its_records(tmp_path, first):
     path = write_tub_of_single_files(tmp_path / "tub", 9)
@@ -100,6 +103,7 @@ def test_records_with_a_picture_are_those_that_can_be_seen(tmp_path, caplog):
     assert "lacks the pictures of 2 records: the others are used" in caplog.text
 
 
+@pytest.mark.original("Tubs", "`--tub a,b`, `--tub a b`, `--tub 'tub*'`", "all three")
 @pytest.mark.parametrize(
     "given", ["{0}/tub*", "{0}/tub_1 {0}/tub_2", "{0}/tub_1,{0}/tub_2", "{0}/tub_[12], ", ["{0}/tub_1", "{0}/tub_2"]]
 )
@@ -175,6 +179,7 @@ values = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.original("Tubs", "format 2 of donkeycar 4 and 5", "read and written, byte for byte")
 @settings(max_examples=50, deadline=None)
 @given(records=st.lists(values, max_size=8), max_catalog_len=st.integers(1, 4))
 def test_what_is_written_is_read(tmp_path_factory, records, max_catalog_len):

@@ -71,6 +71,7 @@ def test_pictures_are_what_pillow_saves_by_default(tmp_path):
     assert (tmp_path / "images" / "0_cam_image_array_.jpg").read_bytes() == buffer.getvalue()
 
 
+@pytest.mark.original("Tubs", "types of inputs", "as in the original; what is not finite is refused")
 def test_every_type_is_converted_as_the_original_does(tmp_path):
     types = {"f": "float", "i": "int", "b": "boolean", "s": "str", "a": "nparray", "l": "list", "v": "vector"}
     with TubWriter(tmp_path, list(types), list(types.values())) as writer:
@@ -147,6 +148,9 @@ def test_appending_takes_the_stored_inputs_when_none_are_given(tmp_path):
     assert len(TubReader(tmp_path)) == 2
 
 
+@pytest.mark.original(
+    "Tubs", "a drive with other inputs into an old tub", "differs: refused, as its records would not fit"
+)
 def test_appending_with_other_inputs_names_the_difference(tmp_path):
     write_tub(tmp_path, 1)
     with pytest.raises(

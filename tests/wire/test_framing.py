@@ -210,12 +210,14 @@ SLIPS = [
 ]
 
 
+@pytest.mark.original("Messages", "slips that it forgives: commas, `\\_`, `True`", "forgiven, by its rules")
 @pytest.mark.parametrize(("message", "meant"), SLIPS)
 def test_slips_that_the_original_forgives_cost_nothing(message, meant):
     assert read(message, GOOD) == [meant, json.loads(GOOD)]
     assert read_bytewise(message + b"\n" + GOOD) == [meant, json.loads(GOOD)]
 
 
+@pytest.mark.original("Messages", "other slips", "differs: told by an `error`; the original is silent")
 @pytest.mark.parametrize(
     "message", [b'{,"a":1}', b'{"a":,}', b'{"a":1 "b":2}', b"{'a':1}", b'{"a":[,1]}', b'{"a":"x\\\n"}', b'{"a":truE1}']
 )

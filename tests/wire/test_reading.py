@@ -28,6 +28,7 @@ def read(kind, **fields):
     return read_request({"msg_type": kind, **fields})
 
 
+@pytest.mark.original("Messages", 'numbers as texts (`"0.5"`, `"+.5"`)', "read; what is none is told")
 @pytest.mark.parametrize(
     ("given", "value"),
     [
@@ -75,6 +76,7 @@ def test_what_is_no_finite_number_is_an_error_that_names_the_field(given):
         read("control", steering=given)
 
 
+@pytest.mark.original("Messages", "controls beyond 1", "limited")
 def test_steering_right_is_negative_steer_and_controls_are_clamped():
     assert read("control", steering="0.25", throttle="-9", brake="7").request == DriveCar(
         steer=-0.25, throttle=-1.0, brake=1.0
@@ -86,6 +88,7 @@ def test_missing_controls_are_kept_and_a_missing_brake_is_none():
     assert read("control").request == DriveCar(steer=None, throttle=None, brake=0.0)
 
 
+@pytest.mark.original("Messages", "all messages of the original", "[as it is](wire.md)")
 def test_every_message_of_the_page_is_known():
     assert set(list_requests()) == {
         "get_protocol_version", "get_scene_names", "load_scene", "exit_scene", "quit_app", "control", "reset_car",

@@ -26,6 +26,7 @@ def replay(stream, size):
     return replies, requests
 
 
+@pytest.mark.original("Messages", "conversations of its clients", "answered the same, however they are cut")
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
 def test_a_conversation_is_the_same_in_every_slicing(path):
     stream = path.read_bytes()

@@ -187,6 +187,9 @@ def test_the_examples_are_circuits_in_points_of_five_metres_and_eight_to_fifteen
         assert 8.0 <= raw.width.sum(axis=1).min() < raw.width.sum(axis=1).max() <= 15.0
 
 
+@pytest.mark.original(
+    "Programs and other files", "recorded paths (`x, y, throttle`)", "are tracks; the throttle is passed over"
+)
 def test_a_path_that_a_car_of_the_original_recorded_keeps_its_size(tmp_path):
     turn = np.linspace(0.0, 2.0 * np.pi, 60, endpoint=False)
     rows = [f"{3.0 * np.cos(angle):f}, {2.0 * np.sin(angle):f}, {0.25:f}" for angle in turn]

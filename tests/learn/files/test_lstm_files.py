@@ -141,6 +141,7 @@ GENERATIONS = {
 }
 
 
+@pytest.mark.original("Pilots", "`rnn` and `3d` of Keras 2.0 to 3", "drive")
 @pytest.mark.parametrize("generation", GENERATIONS)
 def test_a_file_of_each_generation_says_what_an_lstm_by_hand_says(generation, tmp_path):
     version, gate, describe, name_weight = GENERATIONS[generation]

@@ -73,6 +73,7 @@ def test_an_h5_file_has_the_layout_that_keras_2_reads(linear_h5):
     assert config["config"]["output_layers"] == [["n_outputs0", 0, 0], ["n_outputs1", 0, 0]]
 
 
+@pytest.mark.original("Pilots", "`.h5` of donkeycar 3 to 5", "drive and train further; known by their outputs")
 def test_a_file_of_the_original_is_known_by_its_outputs(linear_h5):
     expected = load_pilot(linear_h5).run(PICTURE)
     with h5py.File(linear_h5, "r+") as file:
@@ -99,6 +100,7 @@ def test_inputs_that_the_original_joins_with_tensorflows_own_function_are_read(t
     assert load_pilot(path).run(PICTURE, readings) == expected
 
 
+@pytest.mark.original("Pilots", "stacks of layers of older Keras", "drive")
 def test_a_stack_of_layers_of_an_older_keras_is_read(tmp_path):
     path = tmp_path / "old.h5"
     random = np.random.default_rng(0)
@@ -186,6 +188,11 @@ def make_newer_header(*told):
     return type(header)(**{**vars(header), "format": 3})
 
 
+@pytest.mark.original(
+    "Pilots",
+    "`.savedmodel`, `.trt`, `.pth`, `.json` with `.weights`",
+    "refused; [how to convert them](pilots.md#from-other-formats)",
+)
 @pytest.mark.parametrize(
     ("ending", "hint"),
     [
@@ -219,6 +226,11 @@ def make_small(size):
     return picture, layers.Dense(8, activation="relu")(x), layers
 
 
+@pytest.mark.original(
+    "Pilots",
+    "networks of one's own, of any picture size",
+    "drive, of the [layers listed](pilots.md#a-network-of-your-own)",
+)
 @pytest.mark.parametrize("size", [(160, 120), (80, 30), (160, 80)])
 @pytest.mark.parametrize("ending", [".h5", ".keras"])
 def test_a_network_that_resizes_and_rescales_says_what_it_says_in_keras(ending, size, tmp_path):
@@ -239,6 +251,7 @@ def test_a_resizing_that_would_say_something_else_is_refused(setting):
         pick_settings("Resizing", {"height": 3, "width": 4, setting: True}, "small")
 
 
+@pytest.mark.original("Pilots", "`categorical` of donkeycar 2", "drives")
 @pytest.mark.parametrize("ending", [".h5", ".keras"])
 def test_a_categorical_pilot_of_donkeycar_2_gives_its_throttle_as_a_number(ending, tmp_path):
     keras = import_keras()
@@ -317,6 +330,7 @@ def test_weights_that_do_not_fit_their_layer_are_refused(linear_h5):
         load_model(linear_h5)
 
 
+@pytest.mark.original("Pilots", "Lambda layers", "differs: refused, as they are code")
 def test_a_layer_that_holds_code_is_never_run(linear_h5):
     def add_code(config):
         find_layer(config, "dropout")["class_name"] = "Lambda"

@@ -131,6 +131,7 @@ def test_every_layer_says_in_onnx_what_it_says_in_keras(name, tmp_path):
     assert np.abs(said.ravel() - expected.ravel()).max() <= 1e-5
 
 
+@pytest.mark.original("Pilots", "`.tflite` for the original's app", "written; read with the extra `tflite`")
 def test_a_file_has_the_names_that_the_originals_app_looks_for():
     head = Network(
         "memory",
