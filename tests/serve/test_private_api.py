@@ -11,7 +11,7 @@ from donkeysim.serve import private_api
 from donkeysim.serve.output import ORGANISERS, Output, OutputKind
 from donkeysim.serve.private_api import PrivateApi
 from donkeysim.serve.server import Server
-from donkeysim.web.limits import MOST_WRONG_WORDS
+from donkeysim.web.limits import MOST_FAILED_LOGINS
 from donkeysim.web.listener import try_listen
 from donkeysim.wire.replies import CarCrossedLine, encode_reply
 from serve.test_coming_and_going import Thread, connect, receive
@@ -95,10 +95,10 @@ def test_who_guesses_waits_for_each_answer_and_is_then_not_even_told_when_a_gues
     async def guess(port, server):
         with connect(port) as client:
             began = time.perf_counter()
-            for number in range(MOST_WRONG_WORDS):
+            for number in range(MOST_FAILED_LOGINS):
                 client.sendall(WRONG % number + WRONG % (100 + number))
                 assert "wrong" in (await read(client))["error_message"]
-            assert time.perf_counter() - began > MOST_WRONG_WORDS * 0.02
+            assert time.perf_counter() - began > MOST_FAILED_LOGINS * 0.02
             client.sendall(VERIFY + SEED)
             assert "too many wrong keys from your address" in (await read(client))["error_message"]
 

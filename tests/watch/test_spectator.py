@@ -258,44 +258,44 @@ LAN_OWN = {"origin": LAN, "host": "192.0.2.7:9093"}
 NETWORK = Access(hosts=frozenset(("localhost", "127.0.0.1", "192.0.2.7")), token="abcdefghjk")
 
 
-def make_visitor(stage, peer, page=LAN):
+def make_client(stage, peer, page=LAN):
     return TestClient(create_app(stage, wire_port=9191, access=NETWORK), base_url=page, client=(peer, 5555))
 
 
 def test_anybody_in_the_network_watches_and_changes_nothing(stage):
-    visitor = make_visitor(stage, "192.0.2.9")
-    assert visitor.get("/").status_code == 200
-    assert visitor.get("/outline").json()["is_closed"]
-    assert ask_state(visitor, headers=LAN_OWN)["may_change"] is False
-    with visitor.websocket_connect("/picture", headers=LAN_OWN) as socket:
+    client = make_client(stage, "192.0.2.9")
+    assert client.get("/").status_code == 200
+    assert client.get("/outline").json()["is_closed"]
+    assert ask_state(client, headers=LAN_OWN)["may_change"] is False
+    with client.websocket_connect("/picture", headers=LAN_OWN) as socket:
         socket.send_text('{"view":"chase","car":1,"width":320,"height":180}')
         assert socket.receive_bytes()[:2] == b"\xff\xd8"
     for path in ("/exit", "/scene", "/road", "/cars/1/reset"):
-        assert visitor.post(path, headers=LAN_OWN, json={}).status_code == 401
-        assert visitor.post(path, headers={**LAN_OWN, "origin": "http://evil.example"}).status_code == 403
+        assert client.post(path, headers=LAN_OWN, json={}).status_code == 401
+        assert client.post(path, headers={**LAN_OWN, "origin": "http://evil.example"}).status_code == 403
     assert [call for call in stage.calls if call[0] != "take_picture"] == []
 
 
 def test_who_knows_the_token_changes_from_anywhere_and_this_machine_needs_none(stage):
-    visitor = make_visitor(stage, "192.0.2.9")
-    opened = visitor.get("/?token=abcdefghjk", headers={"accept": "text/html"}, follow_redirects=False)
+    client = make_client(stage, "192.0.2.9")
+    opened = client.get("/?token=abcdefghjk", headers={"accept": "text/html"}, follow_redirects=False)
     cookie = {"cookie": opened.headers["set-cookie"].split(";")[0]}
-    assert ask_state(visitor, headers={**LAN_OWN, **cookie})["may_change"] is True
-    assert visitor.post("/cars/1/reset", headers=LAN_OWN).status_code == 200
-    here = make_visitor(stage, "127.0.0.1", PAGE)
+    assert ask_state(client, headers={**LAN_OWN, **cookie})["may_change"] is True
+    assert client.post("/cars/1/reset", headers=LAN_OWN).status_code == 200
+    here = make_client(stage, "127.0.0.1", PAGE)
     assert ask_state(here)["may_change"] is True
     assert here.post("/cars/2/reset", headers=OWN).status_code == 200
     assert stage.calls == [("reset_car", 1), ("reset_car", 2)]
 
 
 def test_a_hundred_pages_of_one_address_leave_another_its_pictures(stage, monkeypatch):
-    """All connections come from this machine here, so each is a visitor by its first question's car."""
-    monkeypatch.setattr("donkeysim.watch.spectator.find_visitor", lambda scope: scope["query_string"].decode())
+    """All connections come from this machine here, so each is a client by its first question's car."""
+    monkeypatch.setattr("donkeysim.watch.spectator.find_client", lambda scope: scope["query_string"].decode())
     stage.picture_delay = 0.02
 
-    async def look(address, visitor, everybody):
+    async def look(address, client, everybody):
         count, clock = 0, asyncio.get_running_loop().time
-        async with websockets.connect(f"{address}/picture?{visitor}", origin=address.replace("ws", "http")) as socket:
+        async with websockets.connect(f"{address}/picture?{client}", origin=address.replace("ws", "http")) as socket:
             await everybody.wait()
             ends = clock() + 1.5
             while clock() < ends:

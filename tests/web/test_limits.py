@@ -1,4 +1,4 @@
-"""A visitor gets its share of a page and no more, and nobody waits for a visitor who is slow."""
+"""A client gets its share of a page and no more, and nobody waits for a client who is slow."""
 
 import asyncio
 import time
@@ -14,7 +14,14 @@ from starlette.routing import Route, WebSocketRoute
 from donkeysim.core.clock import ManualClock
 from donkeysim.core.errors import WireError
 from donkeysim.web import body, limits, serving
-from donkeysim.web.limits import MOST_WRONG_WORDS, Pace, PacedQuestions, PictureTurns, WrongWords, name_visitor
+from donkeysim.web.limits import (
+    MOST_FAILED_LOGINS,
+    FailedLogins,
+    PictureTurns,
+    RateLimitedRequests,
+    RateLimiter,
+    name_client,
+)
 from donkeysim.web.serving import PageServer, bind_port
 
 
@@ -53,46 +60,46 @@ def serve(visit, app=None):
         ("fe80::1%eth0", "fe80::2"),
     ],
 )
-def test_addresses_of_one_subscriber_are_one_visitor(one, other):
-    assert name_visitor(one) == name_visitor(other)
+def test_addresses_of_one_subscriber_are_one_client(one, other):
+    assert name_client(one) == name_client(other)
 
 
-def test_addresses_of_others_are_other_visitors():
+def test_addresses_of_others_are_other_clients():
     names = ["192.0.2.7", "192.0.2.8", "2001:db8::1", "2001:db8:0:1::1", "::1", "testclient", ""]
-    assert len({name_visitor(name) for name in names}) == len(names)
+    assert len({name_client(name) for name in names}) == len(names)
 
 
 def test_who_was_quiet_does_something_at_once_and_who_does_too_much_waits():
     clock = ManualClock()
-    pace = Pace(100.0, clock)
-    waits = [pace.reserve("one") for _ in range(125)]
+    limiter = RateLimiter(100.0, clock)
+    waits = [limiter.reserve("one") for _ in range(125)]
     assert waits[:24] == [0.0] * 24
     assert waits[124] == pytest.approx(1.0)
-    assert pace.reserve("other") == 0.0
+    assert limiter.reserve("other") == 0.0
     clock.advance(2.0)
-    assert pace.reserve("one") == 0.0
+    assert limiter.reserve("one") == 0.0
 
 
-def test_visitors_without_a_debt_are_forgotten(monkeypatch):
-    monkeypatch.setattr(limits, "MOST_VISITORS", 3)
+def test_clients_without_a_debt_are_forgotten(monkeypatch):
+    monkeypatch.setattr(limits, "MOST_CLIENTS", 3)
     clock = ManualClock()
-    pace, wrong = Pace(100.0, clock), WrongWords(clock)
+    limiter, wrong = RateLimiter(100.0, clock), FailedLogins(clock)
     for count in range(20):
-        pace.reserve(f"visitor {count}")
-        wrong.note(f"visitor {count}", "word")
+        limiter.reserve(f"client {count}")
+        wrong.note(f"client {count}", "word")
         clock.advance(100.0)
-    assert max(len(pace._used), len(wrong._tried)) <= 3
+    assert max(len(limiter._used), len(wrong._tried)) <= 3
 
 
-def test_pictures_of_a_visitor_are_drawn_a_few_at_a_time_and_others_do_not_wait_for_them():
+def test_pictures_of_a_client_are_drawn_a_few_at_a_time_and_others_do_not_wait_for_them():
     under_way, most = [], []
 
-    async def take(turns, visitor, seconds):
-        async with turns.take(visitor):
-            under_way.append(visitor)
+    async def take(turns, client, seconds):
+        async with turns.take(client):
+            under_way.append(client)
             most.append(under_way.count("greedy"))
             await asyncio.sleep(seconds)
-            under_way.remove(visitor)
+            under_way.remove(client)
 
     async def run():
         turns = PictureTurns()
@@ -111,16 +118,16 @@ def test_pictures_of_a_visitor_are_drawn_a_few_at_a_time_and_others_do_not_wait_
 
 def test_different_wrong_words_are_counted_and_one_that_is_repeated_is_not():
     clock = ManualClock()
-    wrong = WrongWords(clock)
+    wrong = FailedLogins(clock)
     for _ in range(100):
         wrong.note("old cookie", "yesterday")
-    assert not wrong.has_tried_enough("old cookie")
-    for count in range(MOST_WRONG_WORDS):
-        assert not wrong.has_tried_enough("guesser")
+    assert not wrong.is_blocked("old cookie")
+    for count in range(MOST_FAILED_LOGINS):
+        assert not wrong.is_blocked("guesser")
         wrong.note("guesser", f"word {count}")
-    assert wrong.has_tried_enough("guesser")
-    clock.advance(limits.WRONG_WORDS_SECONDS)
-    assert not wrong.has_tried_enough("guesser")
+    assert wrong.is_blocked("guesser")
+    clock.advance(limits.BLOCKED_SECONDS)
+    assert not wrong.is_blocked("guesser")
 
 
 def test_too_many_connections_of_one_address_are_told_so_and_a_closed_one_makes_room(monkeypatch):
@@ -211,7 +218,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch):
 
 def test_questions_beyond_the_rate_wait_and_all_are_answered(monkeypatch):
     monkeypatch.setattr(limits, "QUESTIONS_A_SECOND", 200.0)
-    app = Starlette(routes=ROUTES, middleware=[Middleware(PacedQuestions)])
+    app = Starlette(routes=ROUTES, middleware=[Middleware(RateLimitedRequests)])
 
     async def visit(port):
         began = time.monotonic()

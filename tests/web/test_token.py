@@ -11,7 +11,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 
 from donkeysim.core.errors import SpecError
-from donkeysim.web.limits import MOST_WRONG_WORDS
+from donkeysim.web.limits import MOST_FAILED_LOGINS
 from donkeysim.web.token import COOKIE, TokenCheck, keep_token, may_change
 
 TOKEN = "abcdefghjk"
@@ -125,7 +125,7 @@ def test_where_anybody_may_read_only_the_word_allows_changes():
 
 def test_whoever_guesses_is_not_even_told_when_a_guess_is_right():
     client = make_client()
-    for count in range(MOST_WRONG_WORDS):
+    for count in range(MOST_FAILED_LOGINS):
         assert client.post("/", headers={"authorization": f"Bearer {count}"}).status_code == 401
     refused = client.post("/", headers={"authorization": f"Bearer {TOKEN}"})
     assert refused.status_code == 429

@@ -35,7 +35,7 @@ from donkeysim.web.access import Access
 from donkeysim.web.body import read_body
 from donkeysim.web.files import SHARED_FOLDER, PageFiles, answer_file
 from donkeysim.web.headers import PageHeaders
-from donkeysim.web.limits import PictureTurns, find_visitor
+from donkeysim.web.limits import PictureTurns, find_client
 from donkeysim.web.mjpeg import PictureStream
 from donkeysim.web.origin import OriginCheck
 from donkeysim.web.page import answer_questions, decode_question
@@ -118,12 +118,12 @@ class Endpoints:
         if self._views is None:
             await socket.close()
             return
-        visitor = find_visitor(socket.scope)
+        client = find_client(socket.scope)
         async with self._views() as take_view:
 
             async def answer_view(question: str) -> bytes:
                 wanted = decode_question(question, ViewRequest)
-                async with self._turns.take(visitor):
+                async with self._turns.take(client):
                     return await take_view(wanted.view, wanted.width, wanted.height)
 
             await answer_questions(socket, answer_view)

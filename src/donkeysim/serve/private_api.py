@@ -17,7 +17,7 @@ from donkeysim.core.errors import DonkeySimError
 from donkeysim.serve.connection import Connection
 from donkeysim.serve.output import ORGANISERS, Output, OutputKind
 from donkeysim.serve.server import Server
-from donkeysim.web.limits import WRONG_WORDS_SECONDS, WrongWords
+from donkeysim.web.limits import BLOCKED_SECONDS, FailedLogins
 from donkeysim.wire.messages import Request
 from donkeysim.wire.private import SetRandomSeed, Verify, read_private_request
 from donkeysim.wire.reading import Reading
@@ -38,7 +38,7 @@ REFUSAL_SECONDS = 1.0
 _WRONG = "the private key is wrong; donkey_sim printed it at its start, unless DONKEYSIM_PRIVATE_KEY holds it."
 _FIRST = "send verify with the private key first."
 _LATE = f"no right private key within {VERIFY_SECONDS:g} s; goodbye."
-_TOO_MANY = f"too many wrong keys from your address; wait {WRONG_WORDS_SECONDS:g} s, then send the right one."
+_TOO_MANY = f"too many wrong keys from your address; wait {BLOCKED_SECONDS:g} s, then send the right one."
 
 
 class PrivateApi(Server):
@@ -56,7 +56,7 @@ class PrivateApi(Server):
         """
         super().__init__(listener, read_clock)
         self._key = key.encode()
-        self._wrong_keys = WrongWords(read_clock)
+        self._failed_logins = FailedLogins(read_clock)
         self._verified: set[int] = set()
         self._refused: set[int] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -109,13 +109,13 @@ class PrivateApi(Server):
 
     def _verify(self, connection: Connection, key: str) -> None:
         address = connection.address
-        if self._wrong_keys.has_tried_enough(address):
+        if self._failed_logins.is_blocked(address):
             self._refuse(connection, _TOO_MANY)
         elif hmac.compare_digest(key.encode("utf-8", "replace"), self._key):
             self._verified.add(connection.client_id)
             _tell(connection, Verified())
         else:
-            self._wrong_keys.note(address, key)
+            self._failed_logins.note(address, key)
             self._refuse(connection, _WRONG)
 
     def _refuse(self, connection: Connection, text: str) -> None:

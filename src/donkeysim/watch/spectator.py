@@ -41,7 +41,7 @@ from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.watch.watchable import CarRow, View, Watchable, WatchableRaces
 from donkeysim.web.access import THIS_MACHINE, Access
 from donkeysim.web.files import SCENE_PICTURES, answer_file
-from donkeysim.web.limits import PictureTurns, find_visitor
+from donkeysim.web.limits import PictureTurns, find_client
 from donkeysim.web.page import answer_json, answer_questions, decode_question, make_page, read_question
 from donkeysim.web.token import may_change
 from donkeysim.world.randomization import find_unit
@@ -265,10 +265,10 @@ class Spectator:
 
     async def serve_pictures(self, socket: WebSocket) -> None:
         """Answer each request of a view with a picture, when it is the viewer's turn."""
-        visitor, last = find_visitor(socket.scope), b""
+        client, last = find_client(socket.scope), b""
 
         async def take_picture(wanted: PictureRequest) -> bytes:
-            async with self._turns.take(visitor):
+            async with self._turns.take(client):
                 if wanted.at is not None:
                     return await self._find_past(wanted.at).take_picture(*msgspec.structs.astuple(wanted))
                 view, car, width, height, _ = msgspec.structs.astuple(wanted)

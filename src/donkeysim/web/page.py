@@ -21,7 +21,7 @@ from donkeysim.web.access import THIS_MACHINE, Access
 from donkeysim.web.body import read_body
 from donkeysim.web.files import SHARED_FOLDER, PageFiles, answer_file
 from donkeysim.web.headers import PageHeaders
-from donkeysim.web.limits import PacedQuestions
+from donkeysim.web.limits import RateLimitedRequests
 from donkeysim.web.origin import OriginCheck
 from donkeysim.web.token import TokenCheck
 
@@ -43,7 +43,7 @@ def make_page(folder: Path, routes: Sequence[BaseRoute], access: Access = THIS_M
         routes: Its other addresses; WebSockets and GET change nothing.
         access: Who reaches it: whoever does may read, and with the token change something.
     """
-    guard = [Middleware(PageHeaders), Middleware(OriginCheck, hosts=access.hosts), Middleware(PacedQuestions)]
+    guard = [Middleware(PageHeaders), Middleware(OriginCheck, hosts=access.hosts), Middleware(RateLimitedRequests)]
     if access.token is not None:
         guard.append(Middleware(TokenCheck, token=access.token, anybody_may_read=True))
 

@@ -16,9 +16,9 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from donkeysim.core.errors import SpecError
-from donkeysim.web.exhaustion import tell_briefly
-from donkeysim.web.limits import MOST_CONNECTIONS, MOST_CONNECTIONS_IN_ALL, name_visitor
+from donkeysim.web.limits import MOST_CONNECTIONS, MOST_CONNECTIONS_IN_ALL, name_client
 from donkeysim.web.listener import try_listen
+from donkeysim.web.out_of_descriptors import tell_briefly
 from donkeysim.web.tls import Certificate
 
 PORT_TRIES = 50
@@ -136,23 +136,23 @@ class PageServer:
 
 
 class Callers:
-    """The open connections of a page, by visitor."""
+    """The open connections of a page, by client."""
 
     def __init__(self) -> None:
         self._open: list[tuple[str, asyncio.Transport]] = []
 
-    def admit(self, visitor: str, transport: asyncio.Transport) -> bool:
-        """Return whether there is room for a visitor's connection, and if so count it until it closes."""
+    def admit(self, client: str, transport: asyncio.Transport) -> bool:
+        """Return whether there is room for a client's connection, and if so count it until it closes."""
         self._open = [(name, other) for name, other in self._open if not other.is_closing()]
-        count = Counter(name for name, _ in self._open)[visitor]
+        count = Counter(name for name, _ in self._open)[client]
         if count >= MOST_CONNECTIONS or len(self._open) >= MOST_CONNECTIONS_IN_ALL:
             return False
-        self._open.append((visitor, transport))
+        self._open.append((client, transport))
         return True
 
 
 class _PromptProtocol(H11Protocol):
-    """Waits for no slow head, takes a visitor's share only, and lets an app wait until the system took what it sends.
+    """Waits for no slow head, takes a client's share only, and lets an app wait until the system took what it sends.
 
     So nothing piles up in this process.
     """
@@ -165,7 +165,7 @@ class _PromptProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         transport.set_write_buffer_limits(1)  # with 0, asyncio's TLS would wait for ever
-        if self._callers.admit(name_visitor(self.client[0] if self.client else ""), transport):
+        if self._callers.admit(name_client(self.client[0] if self.client else ""), transport):
             self._head_timer = self.loop.call_later(HEAD_SECONDS, transport.close)
         else:
             transport.write(_TOO_MANY)

@@ -1,10 +1,10 @@
-"""A secret word for a page that others in the network can reach: in the address once, then in a cookie.
+"""A secret token for a page that others in the network can reach: in the address once, then in a cookie.
 
 Whoever is on this machine (see `is_local`) needs none, so programs go on as they are. Everybody else shows it in one of
-three ways: `?token=WORD` at any address (a browser that opens a page so gets the cookie and is sent on to the address
-without the word), that cookie, or `Authorization: Bearer WORD`.
+three ways: `?token=TOKEN` at any address (a browser that opens a page so gets the cookie and is sent on to the address
+without the token), that cookie, or `Authorization: Bearer TOKEN`.
 
-A page may let anybody read: then the word is for changes only, and `may_change` tells the page who may.
+A page may let anybody read: then the token is for changes only, and `may_change` tells the page who may.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from donkeysim.core.errors import SpecError
 from donkeysim.core.files import describe_failure
 from donkeysim.web.address import is_loopback
-from donkeysim.web.limits import WRONG_WORDS_SECONDS, WrongWords, find_visitor
+from donkeysim.web.limits import BLOCKED_SECONDS, FailedLogins, find_client
 from donkeysim.web.origin import LOOPBACK_HOSTS, READING, check_host, refuse
 from donkeysim.web.tls import write_private
 
@@ -36,13 +36,13 @@ _LENGTH = 10
 """Of 31 letters that cannot be mistaken for each other: 49 bits, to be typed on a phone."""
 
 _REFUSAL = "This needs the page's token; open the address with ?token= that the program printed at its start."
-_TOO_MANY = f"Too many wrong tokens from your address; wait {WRONG_WORDS_SECONDS:g} s, then open the right address."
+_TOO_MANY = f"Too many wrong tokens from your address; wait {BLOCKED_SECONDS:g} s, then open the right address."
 
 _MAY_CHANGE = "donkeysim.may_change"
 
 
 def keep_token(path: Path) -> str:
-    """Return the word in a file; a new one is written when there is none.
+    """Return the token in a file; a new one is written when there is none.
 
     Raises:
         SpecError: The file cannot be written.
@@ -63,39 +63,39 @@ def keep_token(path: Path) -> str:
 
 
 def make_token() -> str:
-    """Return a new word."""
+    """Return a new token."""
     return "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
 
 
 def may_change(scope: Scope) -> bool:
-    """Return whether who asks may change something; where no word is needed, everybody who gets through may."""
+    """Return whether who asks may change something; where no token is needed, everybody who gets through may."""
     return bool(scope.get(_MAY_CHANGE, True))
 
 
 class TokenCheck:
-    """Middleware that answers 401 with one sentence to whoever does not know the word, 429 to whoever guesses it."""
+    """Middleware that answers 401 with one sentence to whoever does not know the token, 429 to whoever guesses it."""
 
     def __init__(self, app: ASGIApp, token: str, *, anybody_may_read: bool = False) -> None:
         """Guard `app`.
 
         Args:
             app: What is guarded.
-            token: The word.
-            anybody_may_read: Whether GET, HEAD and WebSockets, which then change nothing, need no word.
+            token: What whoever is elsewhere must show.
+            anybody_may_read: Whether GET, HEAD and WebSockets, which then change nothing, need no token.
         """
         self._app = app
         self._token = token
         self._anybody_may_read = anybody_may_read
-        self._wrong_words = WrongWords()
+        self._failed_logins = FailedLogins()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a refusal, hand out the cookie, or pass the request on."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        asked, visitor = HTTPConnection(scope), find_visitor(scope)
-        is_guessing = self._wrong_words.has_tried_enough(visitor)
-        right = set() if is_guessing else self._find_right_words(asked, visitor)
+        asked, client = HTTPConnection(scope), find_client(scope)
+        is_guessing = self._failed_logins.is_blocked(client)
+        right = set() if is_guessing else self._find_right_tokens(asked, client)
         is_known = bool(right) or is_local(scope)
         if "address" in right and scope["type"] == "http" and _opens_page(asked.headers, scope["method"]):
             await self._hand_out(asked)(scope, receive, send)
@@ -105,21 +105,21 @@ class TokenCheck:
             sentence, code = (_TOO_MANY, 429) if is_guessing else (_REFUSAL, 401)
             await refuse(scope, receive, send, sentence, code)
 
-    def _find_right_words(self, asked: HTTPConnection, visitor: str) -> set[str]:
-        """Return where the word stands in a request; wrong words are counted when it stands nowhere."""
-        kind, _, word = asked.headers.get("authorization", "").partition(" ")
-        words = {
+    def _find_right_tokens(self, asked: HTTPConnection, client: str) -> set[str]:
+        """Return where the token stands in a request; wrong tokens are counted when it stands nowhere."""
+        kind, _, token = asked.headers.get("authorization", "").partition(" ")
+        tokens = {
             "address": asked.query_params.get("token", ""),
-            "header": word if kind.lower() == "bearer" else "",
+            "header": token if kind.lower() == "bearer" else "",
             "cookie": asked.cookies.get(_name_cookie(asked), ""),
         }
-        right = {place for place, word in words.items() if self._is_right(word)}
-        for word in filter(None, () if right else words.values()):
-            self._wrong_words.note(visitor, word)
+        right = {place for place, token in tokens.items() if self._is_right(token)}
+        for token in filter(None, () if right else tokens.values()):
+            self._failed_logins.note(client, token)
         return right
 
-    def _is_right(self, word: str) -> bool:
-        return hmac.compare_digest(word.encode("utf-8", "replace"), self._token.encode())
+    def _is_right(self, token: str) -> bool:
+        return hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode())
 
     def _hand_out(self, asked: HTTPConnection) -> Response:
         rest = urlencode([(key, value) for key, value in asked.query_params.multi_items() if key != "token"])
