@@ -66,6 +66,10 @@ def good(tmp_path_factory):
     turn = np.linspace(0.0, 2.0 * np.pi, 60, endpoint=False)
     np.savetxt(folder / "donkey_path.csv", np.column_stack([3.0 * np.cos(turn), 2.0 * np.sin(turn)]), delimiter=",")
     (folder / "laps.csv").write_text("lap,name\n1,ann\n")
+    (folder / "times.csv").write_text("lap,time\n1,20.5\n2,19.5\n")
+    (folder / "empty.csv").write_text("")
+    (folder / "test_joystick.py").write_text("class MyJoystickController: pass\nraise RuntimeError\n")
+    (folder / "other.py").write_text("# class MyJoystickController\nraise RuntimeError\n")
     (car / "my_joystick.py").write_text(JOYSTICK)
     (folder / "README.md").write_text("nothing")
     return folder

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from donkeysim.cli import donkey
+from donkeysim.cluster import matrix
 from donkeysim.cluster.executor import Executor
 from donkeysim.cluster.matrix import Cell, MatrixSpec, drive_cell, drive_matrix, estimate_mean, sum_up
 from donkeysim.core.errors import SpecError
@@ -75,6 +76,23 @@ def test_the_command_prints_and_writes_the_matrix(tmp_path, monkeypatch, capsys,
     written = json.loads((tmp_path / "evaluation.json").read_text())
     assert [drive["lap_time"] for drive in written["drives"]] == [cell.lap_time for cell in cells]
     assert written["pairs"][0]["passed"] == 2
+
+
+def stop_after(count, drives):
+    yield from drives[:count]
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_writes_the_drives_that_were_done(tmp_path, monkeypatch, capsys, cells):
+    monkeypatch.chdir(tmp_path)
+    for done in (1, 0):
+        monkeypatch.setattr(matrix, "drive_matrix", lambda *_, done=done: stop_after(done, cells))
+        assert donkey.run(["evaluate", "--tracks", "generated_track", "--seeds", "2", "--laps", "1"]) == 130
+    assert "Stopped by Ctrl-C after 1 of 2 drives, which are reported." in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["evaluation.json"]
+    written = json.loads((tmp_path / "evaluation.json").read_text())
+    assert [drive["number"] for drive in written["drives"]] == [0]
+    assert written["pairs"][0]["count"] == 1
 
 
 def test_what_is_not_possible_is_said_before_anybody_drives(tmp_path, monkeypatch, capsys):

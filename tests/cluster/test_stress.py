@@ -110,3 +110,24 @@ def test_the_command_drives_prints_and_writes(tmp_path, monkeypatch, capsys):
     told = json.loads((tmp_path / "s.json").read_text())
     assert len(told["drives"]) == 3 * len(COLUMNS)
     assert "mounting" in (tmp_path / "s.html").read_text()
+
+
+def test_ctrl_c_writes_the_columns_that_all_pilots_have_driven(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def drive(count):
+        def stop(spec, *_):
+            for each in spec.drives[:count]:
+                yield StressDrive(*each, 0.5, "", 1.0, 0.1)
+            raise KeyboardInterrupt
+
+        return stop
+
+    for count in (4, 0):
+        monkeypatch.setattr(stress, "drive_stress", drive(count))
+        assert donkey.run(["evaluate", "--stress", "--seeds", "1", "--out", "s.html"]) == 130
+    assert "Stopped by Ctrl-C after 4 of" in capsys.readouterr().out
+    told = json.loads((tmp_path / "s.json").read_text())
+    assert len(told["drives"]) == 4
+    assert {cell["column"] for cell in told["cells"]} == {drive["column"] for drive in told["drives"]}
+    assert "nothing" in (tmp_path / "s.html").read_text()

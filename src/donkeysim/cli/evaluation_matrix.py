@@ -7,9 +7,10 @@ import itertools
 import json
 import math
 import os
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from donkeysim.cli.console import console, show_progress
 from donkeysim.core.errors import SpecError
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from donkeysim.cluster.executor import Executor
     from donkeysim.cluster.matrix import Cell, Cells, Interval, MatrixSpec
     from donkeysim.learn.evaluate import Conditions
+
+T = TypeVar("T")
 
 MATRIX_NAME = "evaluation.json"
 
@@ -97,6 +100,22 @@ def choose_executor(arguments: argparse.Namespace) -> Executor:
     return Executor(0 if alone else arguments.workers, arguments.address)
 
 
+def gather(drives: Iterator[T], count: int) -> tuple[list[T], bool]:
+    """Return drives while a bar shows how many of `count` are done, and whether Ctrl-C ended them; those done count."""
+    found: list[T] = []
+    with show_progress("driving") as report:
+        try:
+            for drive in drives:
+                found.append(drive)
+                report(len(found), count)
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            console.print(f"Stopped by Ctrl-C after {len(found)} of {count} drives, which are reported.")
+            return found, True
+    return found, False
+
+
 def run_matrix(arguments: argparse.Namespace, models: list[Path], tracks: list[str], conditions: Conditions) -> int:
     """Drive, print, write; return 0 if every drive was clean."""
     from donkeysim.cluster.matrix import MatrixSpec, drive_matrix, sum_up
@@ -105,17 +124,12 @@ def run_matrix(arguments: argparse.Namespace, models: list[Path], tracks: list[s
     names = check_pilots(arguments, models, conditions)
     seeds = 1 if arguments.seeds is None else arguments.seeds
     spec = MatrixSpec(names, tuple(tracks), seeds, find_laps(arguments), arguments.type or "")
-    executor = choose_executor(arguments)
-    cells = []
-    with show_progress("driving") as report:
-        for cell in drive_matrix(spec, conditions, executor):
-            cells.append(cell)
-            report(len(cells), spec.count)
+    cells, was_interrupted = gather(drive_matrix(spec, conditions, choose_executor(arguments)), spec.count)
     found = sum_up(spec, cells)
     print_matrix(found)
     write_matrix(out, spec, cells, found, conditions.conf.experiment.describe_car())
     console.print(f"all drives: {out}", soft_wrap=True)
-    return 0 if all(row.passed == row.count for row in found) else 1
+    return 130 if was_interrupted else 0 if all(row.passed == row.count for row in found) else 1
 
 
 def print_matrix(rows: list[Cells]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -21,7 +22,9 @@ ASPECTS = (LOADS, TRAINS, DRIVES)
 
 _PASSED_OVER = ("__pycache__", "node_modules", "site-packages")
 _UNREAD_PILOTS = (".savedmodel", ".trt", ".pth", ".ckpt")
-_JOYSTICK = b"class MyJoystickController"
+_JOYSTICK, _JOYSTICK_NAME = b"class MyJoystickController", re.compile(r"(?!test_).*joystick.*\.py")
+"""What is in a joystick's file, and how such files are called: other programs are not run."""
+
 _LARGEST_TEXT = 1_000_000
 """Of files that are looked into to see what they are [byte]."""
 
@@ -196,7 +199,7 @@ def _find_file(path: Path) -> Iterator[Item]:
         yield Item("track", path, _list_track_steps(path))
     elif ending == ".csv" and _is_path(path):
         yield Item("path", path, _list_track_steps(path))
-    elif ending == ".py" and _JOYSTICK in _peek(path):
+    elif ending == ".py" and _JOYSTICK_NAME.fullmatch(path.name) and _JOYSTICK in _peek(path):
         from donkeysim.drive.joystick.custom import load_layout
 
         yield Item("joystick", path, [(LOADS, lambda: load_layout(path))])
@@ -235,11 +238,17 @@ def _is_track(path: Path) -> bool:
 
 
 def _is_path(path: Path) -> bool:
-    """Return whether a table holds points, one or more to a row: its last row has numbers only."""
-    rows = _peek(path).decode(errors="replace").replace(";", ",").split("\n")
-    last = next((row for row in reversed(rows) if row.strip()), "").replace(",", " ").split()
+    """Return whether a table holds points: its rows are numbers, and the first may name the columns, x among them."""
+    text = _peek(path).decode(errors="replace")
+    rows = [row for line in text.splitlines() if (row := re.split(r"[,;\s]+", line.strip(" \t#,;"))) != [""]]
+    names = {name.lower() for name in rows[0]} if rows else set()
+    return bool(rows) and _is_numbers(rows[-1]) and (_is_numbers(rows[0]) or bool({"x", "x_m"} & names))
+
+
+def _is_numbers(row: list[str]) -> bool:
+    """Return whether the fields of a row are two numbers or more."""
     try:
-        return len(list(map(float, last))) > 1
+        return len(list(map(float, row))) > 1
     except ValueError:
         return False
 

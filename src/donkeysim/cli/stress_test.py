@@ -8,8 +8,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donkeysim.cli.console import console, show_progress
-from donkeysim.cli.evaluation_matrix import check_pilots, choose_executor, choose_out, find_laps, format_interval
+from donkeysim.cli.console import console
+from donkeysim.cli.evaluation_matrix import (
+    check_pilots,
+    choose_executor,
+    choose_out,
+    find_laps,
+    format_interval,
+    gather,
+)
 
 if TYPE_CHECKING:
     from donkeysim.cluster.stress import StressCell, StressDrive, StressSpec
@@ -30,19 +37,16 @@ def run_stress(arguments: argparse.Namespace, models: list[Path], tracks: list[s
     names = check_pilots(arguments, models, conditions)
     seeds = SEEDS if arguments.seeds is None else arguments.seeds
     spec = StressSpec(names, tuple(tracks), seeds, find_laps(arguments, 1), kind=arguments.type or "")
-    executor = choose_executor(arguments)
-    drives = []
-    with show_progress("driving") as report:
-        for drive in drive_stress(spec, conditions, executor):
-            drives.append(drive)
-            report(len(drives), len(spec.drives))
+    drives, was_interrupted = gather(drive_stress(spec, conditions, choose_executor(arguments)), len(spec.drives))
     found = sum_up(spec, drives)
+    if not found:
+        raise KeyboardInterrupt  # before all pilots were through one column
     car = conditions.conf.experiment.describe_car()
     print_cells(spec, found)
     write_whole(out, format_report(spec, found, car).encode())
     write_drives(out.with_suffix(".json"), spec, drives, found, car)
     console.print(f"report: {out}, all drives: {out.with_suffix('.json')}", soft_wrap=True)
-    return 0
+    return 130 if was_interrupted else 0
 
 
 def print_cells(spec: StressSpec, cells: list[StressCell]) -> None:
@@ -56,7 +60,7 @@ def print_cells(spec: StressSpec, cells: list[StressCell]) -> None:
     names = name_pilots(spec.models)
     for model in spec.models:
         table.add_column(names[model], justify="right", overflow="fold")
-    for column in spec.columns:
+    for column in dict.fromkeys(cell.column for cell in cells):
         table.add_row(column, *(_describe(cell) for cell in cells if cell.column == column))
     console.print(table)
 

@@ -248,9 +248,11 @@ def find_clean(run: PilotRun) -> BoolArray:
 
 
 def sum_up(spec: StressSpec, drives: Iterable[StressDrive]) -> list[StressCell]:
-    """Return what can be said of each pilot in each column, in their order."""
+    """Return what can be said of each pilot in each column, in their order; of columns that all have driven in."""
     found = list(drives)
-    return [_describe(model, column, found) for model in spec.models for column in spec.columns]
+    driven = {(drive.model, drive.column) for drive in found}
+    columns = [column for column in spec.columns if driven.issuperset((model, column) for model in spec.models)]
+    return [_describe(model, column, found) for model in spec.models for column in columns]
 
 
 def _describe(model: str, column: str, drives: Sequence[StressDrive]) -> StressCell:
@@ -282,11 +284,11 @@ def format_report(spec: StressSpec, cells: list[StressCell], car: str) -> str:
         f"gives up, as a share of the length of {laps}: on {tracks}, {drives} at each strength, the same for all "
         f"pilots, of the car {car}."
     )
-    names = name_pilots(spec.models)
+    names, columns = name_pilots(spec.models), dict.fromkeys(cell.column for cell in cells)
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         told=escape(told),
         heads="".join(f"<th>{escape(names[model])}</th>" for model in spec.models),
-        rows="".join(_format_row(column, [cell for cell in cells if cell.column == column]) for column in spec.columns),
+        rows="".join(_format_row(column, [cell for cell in cells if cell.column == column]) for column in columns),
         version=__version__,
         written=time.strftime("%Y-%m-%d %H:%M"),
     )
