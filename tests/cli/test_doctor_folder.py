@@ -52,7 +52,7 @@ def good(tmp_path_factory):
     car = folder / "ann/mycar"
     (car / "models").mkdir(parents=True)
     shutil.copy(TEMPLATE_FOLDER / "config.py", car / "config.py")
-    (car / "myconfig.py").write_text("IMAGE_W = 120\n")
+    (car / "myconfig.py").write_text("DRIVE_LOOP_HZ = 10\n")
     (car / "manage.py").write_text("")
     (folder / "myconfig_bob.py").write_text("DRIVE_LOOP_HZ = 15\n")
     write_steered_tub(car / "data", 8)
@@ -141,6 +141,21 @@ def test_what_fails_says_why_and_costs_the_others_nothing(name, tmp_path, capsys
     assert not all(verdicts[shown].works.values())
     assert not verdicts["zzz.onnx"].reason
     assert run(["doctor", str(tmp_path)]) == 1
+
+
+def test_a_pilot_drives_in_the_car_folder_that_it_lies_in(tmp_path):
+    for name, text in (("small", "IMAGE_W = 80\n"), ("usual", ""), ("broken", "IMAGE_W = = 80\n")):
+        (tmp_path / name / "models").mkdir(parents=True)
+        shutil.copy(TEMPLATE_FOLDER / "config.py", tmp_path / name)
+        (tmp_path / name / "myconfig.py").write_text(text)
+        shutil.copy(BUILT_IN_PILOT, tmp_path / name / "models/a.onnx")
+    verdicts = list_verdicts(tmp_path)
+    small = verdicts["small/models/a.onnx"]
+    assert small.works == {"loads": True, "drives": False}
+    assert "made for pictures of 160x120 with 3 channels, but got 80x120 with 3" in small.reason
+    assert not verdicts["usual/models/a.onnx"].reason
+    assert not verdicts["broken/models/a.onnx"].reason
+    assert verdicts["broken"].reason
 
 
 def test_what_only_one_use_fails_on_is_told_of_that_use(tmp_path):

@@ -42,7 +42,7 @@ COMMANDS = {
     "createjs": "set up a joystick that is not in the list",
     "calibrate": "find a real car's camera and scales from pictures of a board and a short drive",
     "replay": "replay an action log, check that the result is identical, and make a film of it",
-    "doctor": "check this machine and this folder for problems",
+    "doctor": "check this machine, or a folder of cars, tubs and pilots, for problems",
     "tracks": "list tracks, show one, or make your own with a live preview",
     "sim": "start the simulator, or install a launcher where the original's would be",
 }

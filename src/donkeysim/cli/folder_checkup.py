@@ -11,7 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from donkeysim.core.errors import DonkeySimError, SpecError, TubError
+from donkeysim.core.types import ByteArray
 
 _log = logging.getLogger(__name__)
 
@@ -99,8 +102,12 @@ def _silence() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def find_items(folder: Path) -> Iterator[Item]:
-    """Yield what is in a folder and in those inside it, each folder's own things first, by their names."""
+def find_items(folder: Path, car: Path | None = None) -> Iterator[Item]:
+    """Yield what is in a folder and in those inside it, each folder's own things first, by their names.
+
+    Args:
+        car: The config.py of the car folder that it lies in; None: in none.
+    """
     from donkeysim.tub.folder import is_tub
 
     names = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
@@ -113,24 +120,30 @@ def find_items(folder: Path) -> Iterator[Item]:
         yield Item("dataset", folder, [(LOADS, lambda: _survey(folder))])
         return
     yield from _find_cars(files)
+    car = folder / "config.py" if _is_car(files) else car
     for path in files:
-        yield from _find_file(path)
+        yield from _find_file(path, car)
     for path in folders:
         if path.suffix.lower() in _UNREAD_PILOTS:
-            yield Item("pilot", path, _list_pilot_steps(path))
+            yield Item("pilot", path, _list_pilot_steps(path, car))
         elif path.name not in _PASSED_OVER and not (path / "pyvenv.cfg").exists():
-            yield from find_items(path)
+            yield from find_items(path, car)
+
+
+def _is_car(files: list[Path]) -> bool:
+    """Return whether the files of a folder are a car's."""
+    names = {path.name for path in files}
+    return "config.py" in names and bool({"manage.py", "myconfig.py"} & names)
 
 
 def _find_cars(files: list[Path]) -> Iterator[Item]:
     """Yield the configurations of a folder: its car, and further files over it, or over a new car's defaults."""
     from donkeysim.car.config import TEMPLATE_FOLDER
 
-    names = {path.name: path for path in files}
-    is_car = "config.py" in names and bool({"manage.py", "myconfig.py"} & set(names))
+    is_car = _is_car(files)
+    base = (files[0].parent if is_car else TEMPLATE_FOLDER) / "config.py"
     if is_car:
-        yield Item("car", names["config.py"].parent, _list_car_steps(names["config.py"], "myconfig.py"))
-    base = names["config.py"] if is_car else TEMPLATE_FOLDER / "config.py"
+        yield Item("car", base.parent, _list_car_steps(base, "myconfig.py"))
     for path in files:
         if path.suffix == ".py" and "myconfig" in path.stem and not (is_car and path.name == "myconfig.py"):
             yield Item("myconfig", path, _list_car_steps(base, str(path.absolute())))
@@ -186,13 +199,13 @@ def _survey(path: Path) -> None:
     survey_drive(open_drive(path))
 
 
-def _find_file(path: Path) -> Iterator[Item]:
-    """Yield what a file is, if it is anything."""
+def _find_file(path: Path, car: Path | None) -> Iterator[Item]:
+    """Yield what a file is, if it is anything; `car`: see `find_items`."""
     from donkeysim.learn.files.model_file import ENDINGS
 
     ending = path.suffix.lower()
     if ending in (*ENDINGS, *_UNREAD_PILOTS):
-        yield Item("pilot", path, _list_pilot_steps(path))
+        yield Item("pilot", path, _list_pilot_steps(path, car))
     elif ending in (".mcap", ".parquet"):
         yield Item("dataset", path, [(LOADS, lambda: _survey(path))])
     elif ending == ".toml" and _is_track(path):
@@ -205,14 +218,33 @@ def _find_file(path: Path) -> Iterator[Item]:
         yield Item("joystick", path, [(LOADS, lambda: load_layout(path))])
 
 
-def _list_pilot_steps(path: Path) -> list[Step]:
+def _list_pilot_steps(path: Path, car: Path | None) -> list[Step]:
     from donkeysim.learn.files.model_file import FINISHED_ENDINGS, read_layers
     from donkeysim.learn.pilot import load_pilot, try_pilot
+
+    def drive() -> None:
+        pilot = load_pilot(path)
+        try_pilot(pilot, path)
+        if car is not None and not pilot.input_names:
+            pilot.run(_take_picture(car, pilot.image_shape))
 
     steps: list[Step] = [(LOADS, lambda: load_pilot(path))]
     if path.suffix.lower() not in FINISHED_ENDINGS:
         steps.append((TRAINS, lambda: read_layers(path)))
-    return [*steps, (DRIVES, lambda: try_pilot(load_pilot(path), path))]
+    return [*steps, (DRIVES, drive)]
+
+
+def _take_picture(car: Path, shape: tuple[int, ...]) -> ByteArray:
+    """Return a black picture as a car shows it to pilots, or of a shape where its config is broken, which is told."""
+    from donkeysim.car.config import load_config
+    from donkeysim.car.transform import make_transform
+
+    try:
+        config = load_config(car, driving=False)
+        black = np.zeros((config.IMAGE_H, config.IMAGE_W, config.IMAGE_DEPTH), np.uint8)
+        return make_transform(config)(black)
+    except DonkeySimError:
+        return np.zeros(shape, np.uint8)
 
 
 def _list_track_steps(path: Path) -> list[Step]:
