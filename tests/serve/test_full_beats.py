@@ -8,11 +8,10 @@ import pytest
 from donkeysim.core.clock import ManualClock
 from donkeysim.serve.output import OutputKind
 from donkeysim.serve.picture_budget import Account
-from donkeysim.serve.picture_desk import END_SHARE
+from donkeysim.serve.picture_desk import END_SHARE, line_up, take_turns
 from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.simulation import Simulation
 from donkeysim.serve.simulation_options import SimulationOptions
-from donkeysim.serve.telling_order import PARTY_SECONDS, count_party, line_up, take_turns
 from donkeysim.wire.reading import read_request
 
 CLIENTS = range(1, 8)
@@ -165,21 +164,6 @@ def test_drawing_beside_a_beat_begins_only_where_a_light_telemetry_would_fit():
     account = Account(1, (None, None, None), seconds=0.1, is_apart=True)
     assert account.fits(lambda: 0.002)
     assert not account.fits(lambda: 0.0)
-
-
-@pytest.mark.parametrize(
-    ("expected", "due", "seconds", "count"),
-    [
-        ([0.0003] * 8, 0, 1.0, 8),
-        ([0.0003] * 8, 0, 0.0010, 3),
-        ([0.0003] * 8, 5, 0.0010, 5),
-        ([0.0003] * 8, 0, 0.0, 0),
-        ([0.0003, 0.0009, 0.0009, 0.0009], 0, 1.0, 3),
-        ([2 * PARTY_SECONDS] * 4, 4, 0.0, 1),
-    ],
-)
-def test_those_are_told_together_who_fit_in_together(expected, due, seconds, count):
-    assert count_party(expected, due, seconds) == count
 
 
 def test_a_full_beat_ends_before_the_next_one_is_due(show):

@@ -23,14 +23,10 @@ from donkeysim.serve.participants import SceneCar
 from donkeysim.serve.picture_budget import Account, choose_apart
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.serve.telemetry_message import TelemetryWriter
-from donkeysim.serve.telling_order import count_party, line_up, take_turns
 from donkeysim.sim.simulator import Simulator
 
-MOST_TOGETHER = 8
-"""Cars whose telemetry is made and handed out together."""
-
-READING_SECONDS = 1e-4
-"""What a telemetry should take without pictures and scans [s]."""
+MOST_TOGETHER = 4
+"""Cars whose telemetry is made and handed out together; the first one's is made alone."""
 
 MOST_BEATS_LATE = 4
 """Whoever does not fit into a beat is told after so many at the latest, however slow the machine is."""
@@ -156,26 +152,21 @@ class PictureDesk:
     def _tell_light(
         self, simulator: Simulator, cars: list[SceneCar], kind: OutputKind, room: Clock | None
     ) -> Iterator[list[Output]]:
-        """Tell whose pictures are small, in parties that grow while there is room."""
+        """Tell whose pictures are small: the first, then a few together as far as they should fit in."""
         waiting = line_up(cars, self._late) if len(cars) > 1 else cars
-        most, slowness = 1, 0.0
         due = 1 + math.ceil((len(waiting) - 1) / MOST_BEATS_LATE)
-        while waiting:
-            count = most
-            if room is not None:
-                expected = [self._accounts[car.car_id].seconds + READING_SECONDS for car in waiting[:most]]
-                count = count_party(expected, due, room() / slowness if slowness else math.inf)
-            if count == 0:
-                break
+        told, count, began = 0, 1, self._read_clock()
+        while waiting and count > 0:
             together, waiting = waiting[:count], waiting[count:]
             outputs: list[Output] = []
-            began = self._read_clock() if room is not None else 0.0
             self._tell_now(simulator, together, kind, outputs)
-            if room is not None:
-                slowness = (self._read_clock() - began) / sum(expected[:count])
             yield outputs
-            due = max(0, due - count)
-            most = min(2 * most, MOST_TOGETHER)
+            told += len(together)
+            count = MOST_TOGETHER
+            if room is not None:
+                seconds = (self._read_clock() - began) / told
+                fitting = room() / seconds if seconds else math.inf
+                count = int(min(count, max(fitting, due - told)))
         self._late = [car.car_id for car in waiting]
 
     def _tell_now(
@@ -272,3 +263,35 @@ class PictureDesk:
         threads, self._threads = self._threads, None
         if threads is not None:
             threads.shutdown(wait=False)
+
+
+def take_turns(pairs: Sequence[tuple[SceneCar, Account]], room: Clock | None) -> Iterator[tuple[SceneCar, Account]]:
+    """Yield those for whom there is room, while time passes; then who has waited for longest, if not only now."""
+    late = []
+    for pair in pairs:
+        if pair[1].fits(room):
+            yield pair
+        else:
+            late.append(pair)
+    longest = max(late, key=lambda pair: pair[1].late_count, default=None)
+    if longest is not None and longest[1].late_count > 1:
+        longest[1].late_count = 0
+        yield longest
+
+
+def line_up(cars: list[SceneCar], late: Sequence[int]) -> list[SceneCar]:
+    """Return who hears before whom: the first who came, who had to wait, all others; last those who make trouble.
+
+    Args:
+        cars: In the order in which they came, at least one.
+        late: Ids of those that had to wait, longest first.
+    """
+    if not late and not any(car.client is not None and car.client.is_troublesome for car in cars):
+        return cars
+    place = {car_id: rank - len(late) for rank, car_id in enumerate(late)}
+    place[cars[0].car_id] = -len(late) - 1
+
+    def find_place(car: SceneCar) -> tuple[bool, int]:
+        return car.client is not None and car.client.is_troublesome, place.get(car.car_id, 0)
+
+    return sorted(cars, key=find_place)
