@@ -7,7 +7,7 @@ import io
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from supply.pins import ROOT
@@ -55,50 +55,57 @@ class Source:
 
     def find_code_lines(self) -> set[int]:
         """Return the lines that hold code: no comments, docstrings or blank lines."""
-        ignored = {
-            tokenize.COMMENT,
-            tokenize.NL,
-            tokenize.NEWLINE,
-            tokenize.INDENT,
-            tokenize.DEDENT,
-            tokenize.ENDMARKER,
-        }
         lines: set[int] = set()
-        for token in tokenize.generate_tokens(io.StringIO(self.text).readline):
-            if token.type not in ignored:
+        for token in self._tokens:
+            if token.type not in NO_CODE:
                 lines.update(range(token.start[0], token.end[0] + 1))
         return lines - self._docstring_lines
+
+    @cached_property
+    def statements(self) -> list[ast.AST]:
+        """All statements, and what holds some of them; none of their expressions, which are most of a tree."""
+        found: list[ast.AST] = [self.tree]
+        for node in found:
+            for block in ("body", "handlers", "cases", "orelse", "finalbody"):
+                part = getattr(node, block, [])
+                found += part if isinstance(part, list) else []
+        return found
+
+    @cached_property
+    def _tokens(self) -> list[tokenize.TokenInfo]:
+        """All tokens."""
+        return list(tokenize.generate_tokens(io.StringIO(self.text).readline))
 
     @cached_property
     def _docstring_lines(self) -> set[int]:
         """Return the lines of texts that stand alone: docstrings of all kinds."""
         texts = (
             node
-            for node in ast.walk(self.tree)
+            for node in self.statements
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         )
         return {line for node in texts for line in range(node.lineno, (node.end_lineno or 0) + 1)}
 
     def count_comments(self) -> int:
         """Return how many comments there are."""
-        tokens = tokenize.generate_tokens(io.StringIO(self.text).readline)
-        return sum(token.type == tokenize.COMMENT for token in tokens)
+        return sum(token.type == tokenize.COMMENT for token in self._tokens)
 
     def find_import_lines(self) -> set[int]:
         """Return the lines of imports."""
-        imports = (node for node in ast.walk(self.tree) if isinstance(node, ast.Import | ast.ImportFrom))
+        imports = (node for node in self.statements if isinstance(node, ast.Import | ast.ImportFrom))
         return {line for node in imports for line in range(node.lineno, (node.end_lineno or 0) + 1)}
 
     def list_functions(self) -> Iterator[tuple[int, str]]:
         """Yield lines and name of each function, without docstring; none of a car folder, whose files are data."""
         if self.path.parent.name == "template":
             return
-        for node in ast.walk(self.tree):
+        for node in self.statements:
             if isinstance(node, Function):
                 body = set(range(node.lineno, (node.end_lineno or 0) + 1)) - self._docstring_lines
                 yield len(body), f"{self.path.stem}.{node.name}"
 
 
+@cache
 def read_sources(folder: Path = PACKAGE) -> list[Source]:
     """Return the modules of a package."""
     texts = ((path, path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.py")))
@@ -120,7 +127,7 @@ def list_environment_stacks(sources: list[Source]) -> list[str]:
     return [
         node.name
         for source in sources
-        for node in ast.walk(source.tree)
+        for node in source.statements
         if isinstance(node, ast.ClassDef) and any("vector.VectorEnv" in ast.unparse(base) for base in node.bases)
     ]
 
