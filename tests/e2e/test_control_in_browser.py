@@ -6,7 +6,7 @@ import re
 import chromium
 import numpy as np
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 from websockets.sync.client import connect
 
 from donkeysim.drive.look import Look
@@ -23,14 +23,6 @@ PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
 LANDSCAPE = {"width": 844, "height": 390, "has_touch": True, "is_mobile": True}
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        browser = chromium.launch(playwright)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def car():
     with DrivenPage("http://localhost:9093") as car:
@@ -45,24 +37,21 @@ def stepped():
 
 
 @pytest.fixture
-def open_page(browser, car):
-    contexts, faults = [], []
+def open_page(pages, car):
+    faults = []
+    handlers = {
+        "pageerror": lambda error: faults.append(str(error)),
+        "request": lambda request: faults.append(request.url) if is_foreign(request.url) else None,
+    }
 
     def open_page(width=1280, height=800, address=None, **options):
-        options = {"locale": "en-US", **options}
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(30_000)
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("request", lambda request: faults.append(request.url) if is_foreign(request.url) else None)
+        page = pages.open(width, height, handlers, **{"locale": "en-US", **options})
         page.goto((address or car.address) + "/drive")
         expect(page.locator("body")).to_have_attribute("data-link", "live")
+        expect(page.locator("#rate")).to_contain_text("Hz")  # so it has heard what keys do in this car
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
     assert faults == []
 
 
@@ -593,7 +582,7 @@ def test_a_page_that_hangs_stops_the_car_and_says_so_afterwards(open_page, car):
     expect(page.locator("#brake_button")).to_have_text(re.compile("Start"))
 
 
-def test_a_lost_connection_is_shown_and_found_again(open_page, car, browser):
+def test_a_lost_connection_is_shown_and_found_again(open_page, car):
     page = open_page()
     page.keyboard.down("w")
     port = car.port
@@ -788,8 +777,8 @@ def test_everything_has_a_name_for_those_who_do_not_see_it(open_page):
         expect(page.get_by_role("combobox", name=name, exact=True)).to_be_visible()
 
 
-def test_the_socket_test_page_floods_and_stops(browser, car):
-    page = browser.new_page()
+def test_the_socket_test_page_floods_and_stops(pages, car):
+    page = pages.open(1280, 800)
     page.goto(car.address + "/wsTest")
     expect(page.locator("#count")).to_have_text("connected")
     page.locator("#start").click()

@@ -3,7 +3,7 @@
 import chromium
 import numpy as np
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from donkeysim.rl.page import LivePage, TrainingSummary
 from donkeysim.web.serving import bind_port
@@ -17,14 +17,10 @@ RED = (180, 35, 24)
 
 
 @pytest.fixture
-def browser_page():
-    with sync_playwright() as playwright:
-        browser = chromium.launch(playwright)
-        page = browser.new_page(viewport={"width": 1366, "height": 768}, locale="en", color_scheme="light")
-        faults = []
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        yield page
-        browser.close()
+def browser_page(pages):
+    faults = []
+    handlers = {"pageerror": lambda error: faults.append(str(error))}
+    yield pages.open(1366, 768, handlers, locale="en", color_scheme="light")
     assert faults == []
 
 

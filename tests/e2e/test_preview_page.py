@@ -6,7 +6,7 @@ import sys
 
 import chromium
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
 
@@ -41,55 +41,51 @@ def serve(track):
         process.communicate(timeout=20)
 
 
-def test_a_track_is_seen_while_it_is_written(track, address):
-    with sync_playwright() as playwright:
-        browser = chromium.launch(playwright)
-        page = browser.new_page(viewport={"width": 1280, "height": 900}, locale="en")
-        errors = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-        page.goto(address)
-        body = page.locator("body")
-        expect(body).to_have_attribute("data-picture", "1", timeout=240_000)
-        expect(page.locator("#map")).to_have_js_property("complete", True)
-        first = page.locator("#figures").inner_text()
+def test_a_track_is_seen_while_it_is_written(pages, track, address):
+    errors = []
+    handlers = {
+        "pageerror": lambda error: errors.append(str(error)),
+        "console": lambda message: errors.append(message.text) if message.type == "error" else None,
+    }
+    page = pages.open(1280, 900, handlers, locale="en")
+    page.goto(address)
+    body = page.locator("body")
+    expect(body).to_have_attribute("data-picture", "1", timeout=240_000)
+    expect(page.locator("#map")).to_have_js_property("complete", True)
+    first = page.locator("#figures").inner_text()
 
-        track.write_text(TRACK.replace("[4, 3]", "[6, 5]"), encoding="utf-8")
-        expect(body).to_have_attribute("data-picture", "2", timeout=20_000)
-        assert page.locator("#figures").inner_text() != first
+    track.write_text(TRACK.replace("[4, 3]", "[6, 5]"), encoding="utf-8")
+    expect(body).to_have_attribute("data-picture", "2", timeout=20_000)
+    assert page.locator("#figures").inner_text() != first
 
-        track.write_text(TRACK.replace("width_left", "width_lef"), encoding="utf-8")
-        expect(page.locator("#sentence")).to_contain_text("line 4: unknown key in [road] 'width_lef'")
-        expect(page.locator("#desk")).to_be_visible()
-        page.locator("#language").select_option("zh")
-        expect(page.locator("#status")).to_have_text("有错误")
+    track.write_text(TRACK.replace("width_left", "width_lef"), encoding="utf-8")
+    expect(page.locator("#sentence")).to_contain_text("line 4: unknown key in [road] 'width_lef'")
+    expect(page.locator("#desk")).to_be_visible()
+    page.locator("#language").select_option("zh")
+    expect(page.locator("#status")).to_have_text("有错误")
 
-        track.write_text(TRACK, encoding="utf-8")
-        expect(body).to_have_attribute("data-picture", "3", timeout=20_000)
-        expect(page.locator("#mistake")).to_be_hidden()
-        page.locator("#sheet").click(position={"x": 600, "y": 200})
-        assert float(page.locator("#at").input_value()) > 0.1
-        page.set_viewport_size({"width": 390, "height": 844})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        browser.close()
+    track.write_text(TRACK, encoding="utf-8")
+    expect(body).to_have_attribute("data-picture", "3", timeout=20_000)
+    expect(page.locator("#mistake")).to_be_hidden()
+    page.locator("#sheet").click(position={"x": 600, "y": 200})
+    assert float(page.locator("#at").input_value()) > 0.1
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert errors == []
 
 
-def test_the_drive_of_an_open_track_begins_anew_when_it_is_over(track):
+def test_the_drive_of_an_open_track_begins_anew_when_it_is_over(pages, track):
     track.write_text(TRACK.replace("path.points", "path.closed = false\npath.points"), encoding="utf-8")
     for address in serve(track):
-        with sync_playwright() as playwright:
-            browser = chromium.launch(playwright)
-            page = browser.new_page(viewport={"width": 1280, "height": 900}, locale="en")
-            page.goto(address)
-            expect(page.locator("body")).to_have_attribute("data-picture", "1", timeout=240_000)
-            place = page.locator("#at")
-            place.evaluate("(bar) => { bar.value = 0.98; bar.dispatchEvent(new Event('input')); }")
-            page.locator("#play").click()
-            expect(place).to_have_value("1")
-            expect(page.locator("#play")).to_have_text("▶")
-            page.locator("#play").click()
-            expect(place).not_to_have_value("1")
-            expect(page.locator("#play")).to_have_text("⏸")
-            assert float(place.input_value()) < 0.5
-            browser.close()
+        page = pages.open(1280, 900, locale="en")
+        page.goto(address)
+        expect(page.locator("body")).to_have_attribute("data-picture", "1", timeout=240_000)
+        place = page.locator("#at")
+        place.evaluate("(bar) => { bar.value = 0.98; bar.dispatchEvent(new Event('input')); }")
+        page.locator("#play").click()
+        expect(place).to_have_value("1")
+        expect(page.locator("#play")).to_have_text("▶")
+        page.locator("#play").click()
+        expect(place).not_to_have_value("1")
+        expect(page.locator("#play")).to_have_text("⏸")
+        assert float(place.input_value()) < 0.5

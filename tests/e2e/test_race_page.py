@@ -4,7 +4,7 @@ import chromium
 import pytest
 from chromium import wait_on_page
 from msgspec.structs import replace
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from donkeysim.racing.rules.act import Pause, Penalise, PutBack, Restart, Undo
 from stand_ins.scripted_race import GREEN
@@ -21,16 +21,12 @@ def served():
 
 
 @pytest.fixture(scope="module")
-def window():
-    with sync_playwright() as playwright:
-        browser = chromium.launch(playwright)
-        context = browser.new_context(viewport={"width": 1366, "height": 768})
-        page = context.new_page()
-        page.set_default_timeout(30_000)
-        page.faults = []
-        page.on("pageerror", lambda error: page.faults.append(str(error)))
-        yield page
-        browser.close()
+def window(browser):
+    page = browser.new_page(viewport={"width": 1366, "height": 768})
+    page.set_default_timeout(30_000)
+    page.faults = []
+    page.on("pageerror", lambda error: page.faults.append(str(error)))
+    return page
 
 
 @pytest.fixture

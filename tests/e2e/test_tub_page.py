@@ -2,16 +2,19 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 
 import chromium
 import pytest
 from chromium import wait_on_page
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
+from donkeysim.drive.tub_page import create_app
 from donkeysim.tub.edit import delete_range
 from donkeysim.tub.reader import TubReader
+from stand_ins.served_app import ServedApp
 from tub.drives import write_tub
 
 pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
@@ -20,26 +23,27 @@ COUNT = 400
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        browser = chromium.launch(playwright)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def tub(tmp_path):
-    path = write_tub(tmp_path / "data", COUNT)
+def whole_tub(tmp_path_factory):
+    path = write_tub(tmp_path_factory.mktemp("tub") / "data", COUNT)
     return write_tub(path, 100)
 
 
 @pytest.fixture
+def tub(whole_tub, tmp_path):
+    return shutil.copytree(whole_tub, tmp_path / "data")
+
+
+@pytest.fixture
 def address(tub):
-    yield from serve_tub(tub)
+    """The page in this process; the last test runs the program."""
+    served = ServedApp()
+    served.start(create_app(str(tub)))
+    yield served.address
+    served.close()
 
 
 def serve_tub(tub):
-    """Serve a tub's page; the address comes once."""
+    """Serve a tub's page by the program; the address comes once."""
     command = [sys.executable, "-m", "donkeysim", "tubclean", str(tub), "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -50,16 +54,16 @@ def serve_tub(tub):
 
 
 @pytest.fixture
-def page(browser, address):
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
+def page(pages, address):
     errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    handlers = {
+        "pageerror": lambda error: errors.append(str(error)),
+        "console": lambda message: errors.append(message.text) if message.type == "error" else None,
+    }
+    page = pages.open(1280, 900, handlers)
     page.goto(address)
     expect(page.locator("body")).to_have_attribute("data-state", "ready")
     yield page
-    context.close()
     assert errors == []
 
 
@@ -158,9 +162,8 @@ def test_delete_restore_undo_redo_are_saved_at_once(page, tub):
     assert len(TubReader(tub)) == COUNT + 100 - (last - first + 1)
 
 
-def test_a_phone_marks_and_deletes_with_buttons(browser, address, tub):
-    context = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
-    page = context.new_page()
+def test_a_phone_marks_and_deletes_with_buttons(pages, address, tub):
+    page = pages.open(390, 844, is_mobile=True, has_touch=True)
     page.goto(address)
     expect(page.locator("body")).to_have_attribute("data-state", "ready")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
@@ -172,7 +175,6 @@ def test_a_phone_marks_and_deletes_with_buttons(browser, address, tub):
     wait_for_deleted(tub, [0, 1, 2, 3], page)
     page.tap("#undo")
     wait_for_deleted(tub, [], page)
-    context.close()
 
 
 def test_a_stopped_program_is_told(browser, address, tub):
@@ -215,11 +217,10 @@ def test_the_page_speaks_the_language_that_is_chosen(page):
     expect(page.locator("#saved")).to_have_text("Saved")
 
 
-def test_a_tub_without_records_is_told_to_be_empty(browser, tmp_path):
+def test_a_tub_without_records_is_told_to_be_empty(pages, tmp_path):
     for address in serve_tub(write_tub(tmp_path / "nothing", 0)):
-        page = browser.new_page()
+        page = pages.open(1280, 900)
         page.goto(address)
         expect(page.locator("body")).to_have_attribute("data-state", "ready")
         expect(page.locator("#empty")).to_be_visible()
         expect(page.locator("#desk")).to_be_hidden()
-        page.close()

@@ -1,19 +1,17 @@
 """The watching page in a real browser, over a stage without a simulator."""
 
-import asyncio
 import re
-import threading
 
 import chromium
 import pytest
 from chromium import wait_for_pictures
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from donkeysim.core.errors import SceneError
 from donkeysim.watch.spectator import create_app
 from donkeysim.web.access import THIS_MACHINE, Access
-from donkeysim.web.serving import PageServer, bind_port
 from donkeysim.world.specs import RoadSpec
+from stand_ins.served_app import ServedApp
 from stand_ins.watched_stage import WatchedStage
 from waiting import wait_until
 
@@ -30,52 +28,28 @@ HOSTILE = [
 pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
 
 
-class ServedStage:
-    """A stage and its page on a loop in a thread of their own."""
+class ServedStage(ServedApp):
+    """A stage and its page."""
 
     def __init__(self, wrap=lambda app: app, access=THIS_MACHINE):
-        self.wrap, self.access = wrap, access
+        super().__init__()
         self.stage = WatchedStage(names=["pace", "Ada", "Grace"], time=45.0)
-        self.loop = asyncio.new_event_loop()
-        self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
-        self.thread.start()
         self.control = ""
-        self.start(0)
-
-    def start(self, port):
-        async def start():
-            ids = {"generated_track": "donkey-generated-track-v0"}
-            find_control = lambda: self.control  # noqa: E731
-            app = create_app(
-                self.stage, wire_port=9191, access=self.access, environments=ids, find_control=find_control
+        self.app = wrap(
+            create_app(
+                self.stage,
+                wire_port=9191,
+                access=access,
+                environments={"generated_track": "donkey-generated-track-v0"},
+                find_control=lambda: self.control,
             )
-            self.server = PageServer(self.wrap(app), bind_port(port))
-            await self.server.start()
-
-        asyncio.run_coroutine_threadsafe(start(), self.loop).result(20)
-        self.address = self.server.address
+        )
+        self.start(self.app)
 
     def wait_for_view(self, view, car):
         """Wait until the page asks for a view of a car; pictures of the one before may still be under way."""
         asked = lambda: (view, car) in {call[1:3] for call in list(self.stage.calls)}  # noqa: E731
         wait_until(asked, f"nobody asked for {view} of car {car}")
-
-    def stop(self):
-        asyncio.run_coroutine_threadsafe(self.server.stop(), self.loop).result(20)
-
-    def close(self):
-        self.stop()
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join(5)
-        self.loop.close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        browser = chromium.launch(playwright)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -86,22 +60,19 @@ def served():
 
 
 @pytest.fixture
-def open_page(browser, served):
-    contexts, faults = [], []
+def open_page(pages, served):
+    faults = []
+    handlers = {
+        "pageerror": lambda error: faults.append(str(error)),
+        "request": lambda request: faults.append(request.url) if is_foreign(request.url, served) else None,
+    }
 
     def open_page(width=1280, height=900, **options):
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(30_000)
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("request", lambda request: faults.append(request.url) if is_foreign(request.url, served) else None)
+        page = pages.open(width, height, handlers, **options)
         page.goto(served.address)
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
     assert faults == []
 
 
@@ -381,7 +352,7 @@ def test_the_page_connects_again_after_the_simulator_was_restarted(open_page, se
     port = int(served.address.rsplit(":", 1)[1])
     served.stop()
     expect(page.get_by_role("heading", name="The simulator cannot be reached")).to_be_visible()
-    served.start(port)
+    served.start(served.app, port)
     wait_for_pictures(page)
     expect(page.locator("#link")).to_have_text("Live")
 
@@ -446,9 +417,9 @@ def served_to_others():
 NOTE = "You can only watch. To control the simulator, open the address with ?token= that it printed when it started."
 
 
-def test_who_has_no_token_watches_is_told_so_and_has_no_buttons(browser, served_to_others):
+def test_who_has_no_token_watches_is_told_so_and_has_no_buttons(pages, served_to_others):
     stage = served_to_others.stage
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page = pages.open(1280, 900)
     page.goto(served_to_others.address)
     wait_for_pictures(page)
     expect(page.locator("#watch-only")).to_have_text(NOTE)
@@ -461,12 +432,10 @@ def test_who_has_no_token_watches_is_told_so_and_has_no_buttons(browser, served_
     expect(page.locator(".scene-card").first).to_be_disabled()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert {call[0] for call in stage.calls} == {"take_picture"}
-    page.close()
 
 
-def test_the_address_with_the_token_gives_the_buttons_and_keeps_them(browser, served_to_others):
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
+def test_the_address_with_the_token_gives_the_buttons_and_keeps_them(pages, served_to_others):
+    page = pages.open(1280, 900)
     page.goto(f"{served_to_others.address}/?token=abcdefghjk")
     assert page.url == f"{served_to_others.address}/"
     wait_for_pictures(page)
@@ -476,4 +445,3 @@ def test_the_address_with_the_token_gives_the_buttons_and_keeps_them(browser, se
     assert answered.value.status == 200
     page.goto(served_to_others.address)
     expect(page.get_by_role("button", name="Exit scene")).to_be_visible()
-    context.close()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from chromium import wait_for_pictures
 from gym_client import GymClient, LaneKeeper
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 from simulator_process import SimulatorProcess
 
 from waiting import wait_until
@@ -36,14 +36,11 @@ def simulator():
 
 
 @pytest.fixture(scope="module")
-def page(simulator):
-    with sync_playwright() as playwright:
-        browser = chromium.launch(playwright)
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.set_default_timeout(60_000)
-        page.goto(simulator.page_address)
-        yield page
-        browser.close()
+def page(browser, simulator):
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(60_000)
+    page.goto(simulator.page_address)
+    return page
 
 
 @pytest.fixture(scope="module")
