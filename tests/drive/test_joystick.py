@@ -287,6 +287,47 @@ def test_imports_of_other_classes_cost_one_s_own_nothing(tmp_path, line, is_befo
     assert layout.actions["left"] == "erase_last_N_records"
 
 
+@pytest.mark.parametrize(
+    ("line", "module"),
+    [
+        ("import donkeycar.parts.controller", "donkeycar.parts.controller"),
+        ("import donkeycar as dk", "dk.parts.controller"),
+        ("import donkeycar.parts.controller as pads", "pads"),
+        ("from donkeycar.parts import controller", "controller"),
+        ("from donkeycar import parts", "parts.controller"),
+    ],
+)
+def test_the_base_classes_are_found_however_they_are_imported(tmp_path, line, module):
+    _, rest = MY_JOYSTICK.split("\n\n", 1)
+    rest = rest.replace("(JoystickController)", f"({module}.JoystickController)")
+    layout = read_own_layout(tmp_path, f"{line}\n\n{rest.replace('(Joystick)', f'({module}.Joystick)')}")
+    assert (layout.steering, layout.throttle) == ("wheel", "pedal")
+
+
+def test_names_may_lie_in_a_file_beside_it(tmp_path):
+    (tmp_path / "pad_names.py").write_text("import no_such_thing\nAXES = {0x0: 'wheel', 0x2: 'pedal'}\n")
+    text = "from pad_names import AXES\n" + MY_JOYSTICK.replace("{0x0: 'wheel', 0x2: 'pedal'}", "AXES")
+    assert read_own_layout(tmp_path, text).axes == {0: "wheel", 2: "pedal"}
+    assert "pad_names" not in sys.modules
+
+
+@pytest.mark.original("Programs and other files", "its controls with functions of one's own", "differs: left out, told")
+@pytest.mark.parametrize("own", ["self.init_js", "lambda: None", "print"])
+def test_a_function_of_one_s_own_costs_its_control_only(tmp_path, caplog, own):
+    text = MY_JOYSTICK.replace("'left': self.erase_last_N_records", f"'left': {own}, 'R2': self.emergency_stop")
+    layout = read_own_layout(
+        tmp_path,
+        text.replace(
+            "'pedal', self.set_throttle)", f"'pedal', self.set_throttle)\n        self.set_axis_trigger('third', {own})"
+        ),
+    )
+    assert (layout.steering, layout.throttle) == ("wheel", "pedal")
+    assert "left" not in layout.actions
+    assert layout.actions["R2"] in ("emergency_stop", "arm_launch")
+    assert "my_joystick.py: left does nothing, as" in caplog.text
+    assert "is a function of your own." in caplog.text
+
+
 def test_what_is_missing_is_named_where_the_own_class_needs_it(tmp_path):
     text = MY_JOYSTICK.replace("(JoystickController)", "(pads.Controller)").replace("\nfrom", "\nimport pads\nfrom", 1)
     with pytest.raises(SpecError, match=r"no class MyJoystickController .*it imports pads, which is not installed"):
@@ -302,7 +343,7 @@ def test_what_is_missing_is_named_where_the_own_class_needs_it(tmp_path):
         ("class MyJoystickController", "class Mine", "no class MyJoystickController"),
         ("self.js = Wheel(self.dev_fn)", "raise OSError('no')", "line 15: OSError: no"),
         ("self.erase_last_N_records", "self.erase_last_n_records", "did you mean 'erase_last_N_records'"),
-        ("self.erase_last_N_records", "self.init_js", "init_js is a function of your own"),
+        ("self.set_throttle", "lambda value: None", "no axis to set_throttle"),
         ("'left': self", "'lft': self", "did you mean 'left'"),
         ("'wheel', self.", "'whel', self.", "did you mean 'wheel'"),
         ("self.set_throttle", "self.do_nothing", "no axis to set_throttle"),

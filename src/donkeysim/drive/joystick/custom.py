@@ -8,7 +8,8 @@ open no device and only write down what the file says.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,6 +17,8 @@ from typing import Any
 from donkeysim.car.config import describe_failure
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.drive.joystick.layout import ACTIONS, ControllerLayout
+
+_log = logging.getLogger(__name__)
 
 TEXT_FILE = Path(__file__).with_name("my_joystick.txt")
 """A my_joystick.py with gaps for what a joystick has."""
@@ -122,15 +125,15 @@ def load_layout(path: Path) -> ControllerLayout:
         )
     axes, buttons = controller.js.axis_names, controller.js.button_names
     used_axes = {
-        _name_action(path, action, ("set_steering", "set_throttle", "do_nothing")): _find(path, "axis", axis, axes)
-        for axis, action in controller.axis_trigger_map.items()
+        _check_action(path, action, ("set_steering", "set_throttle", "do_nothing")): _find(path, "axis", axis, axes)
+        for axis, action in _leave_out_own(path, controller.axis_trigger_map)
     }
     for action in ("set_steering", "set_throttle"):
         if action not in used_axes:
             raise SpecError(f"{path} gives no axis to {action}; create it again with `donkey createjs`.")
     actions = {
-        _find(path, "button", button, buttons): _name_action(path, action, SURVEYED_ACTIONS)
-        for button, action in controller.button_down_trigger_map.items()
+        _find(path, "button", button, buttons): _check_action(path, action, SURVEYED_ACTIONS)
+        for button, action in _leave_out_own(path, controller.button_down_trigger_map)
     }
     return ControllerLayout(axes, buttons, used_axes["set_steering"], used_axes["set_throttle"], actions)
 
@@ -139,21 +142,24 @@ def _make_controller(path: Path, missing: list[str]) -> StandInController | None
     """Run the file and return its controller, None when it has none; what it imports in vain joins `missing`."""
 
     def import_or_stand_in(name: str, *arguments: Any) -> Any:
-        if name == _STAND_INS.__name__:
-            return _STAND_INS
+        if name in _STAND_INS:  # `import a.b` gives a, `from a.b import c` b
+            return _STAND_INS[name if len(arguments) > 2 and arguments[2] else "donkeycar"]
+        if (beside := path.parent / f"{name}.py").is_file():
+            return run(beside)
         try:
             return builtins.__import__(name, *arguments)
         except ModuleNotFoundError:
             missing.append(name)
             return Missing
 
-    names: dict[str, Any] = {
-        "__name__": path.stem,
-        "__file__": str(path),
-        "__builtins__": {**vars(builtins), "__import__": import_or_stand_in},
-    }
-    exec(compile(path.read_bytes(), str(path), "exec"), names)
-    kind = names.get("MyJoystickController")
+    def run(file: Path) -> ModuleType:
+        module = ModuleType(file.stem)
+        own = {"__file__": str(file), "__builtins__": {**vars(builtins), "__import__": import_or_stand_in}}
+        vars(module).update(own)
+        exec(compile(file.read_bytes(), str(file), "exec"), vars(module))
+        return module
+
+    kind = getattr(run(path), "MyJoystickController", None)
     if not (isinstance(kind, type) and issubclass(kind, StandInController)):
         return None
     controller = kind()
@@ -168,14 +174,35 @@ def _find_other(name: str) -> Any:
     raise AttributeError(name)
 
 
-_STAND_INS = ModuleType("donkeycar.parts.controller")
-vars(_STAND_INS).update(Joystick=StandInJoystick, JoystickController=StandInController, __getattr__=_find_other)
+def _stand_in(name: str, **members: Any) -> ModuleType:
+    module = ModuleType(name)
+    vars(module).update(members)
+    return module
 
 
-def _name_action(path: Path, action: Any, allowed: Sequence[str]) -> str:
-    if not isinstance(action, str):
-        name = getattr(action, "__name__", repr(action))
-        raise SpecError(f"{path}: {name} is a function of your own; here controls can only do {', '.join(allowed)}.")
+_CONTROLLER = _stand_in(
+    "controller", Joystick=StandInJoystick, JoystickController=StandInController, __getattr__=_find_other
+)
+_PARTS = _stand_in("parts", controller=_CONTROLLER, __getattr__=lambda name: getattr(Missing, name))
+_STAND_INS = {
+    "donkeycar": _stand_in("donkeycar", parts=_PARTS, __getattr__=lambda name: getattr(Missing, name)),
+    "donkeycar.parts": _PARTS,
+    "donkeycar.parts.controller": _CONTROLLER,
+}
+"""The original's modules that such a file imports, by their names; an installed original is not asked."""
+
+
+def _leave_out_own(path: Path, actions: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield controls and what they do, but those that do something of the file's own, which is told."""
+    for control, action in actions.items():
+        if isinstance(action, str):
+            yield control, action
+        else:
+            name = getattr(action, "__name__", repr(action))
+            _log.warning("%s: %s does nothing, as %s is a function of your own.", path, control, name)
+
+
+def _check_action(path: Path, action: str, allowed: Sequence[str]) -> str:
     if action not in allowed:
         raise SpecError(f"{path}: {describe_unknown('action', action, allowed)}")
     return action
