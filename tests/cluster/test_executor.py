@@ -3,11 +3,13 @@
 import functools
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from donkeysim.cluster.executor import Executor
+from donkeysim.cluster.executor import Executor, guard_ray
 from donkeysim.core.errors import DonkeySimError, SpecError
 
 pytest.importorskip("ray")
@@ -69,3 +71,54 @@ def test_what_the_environment_says_of_ray_stays(work, monkeypatch):
         list(Executor(address="auto").run(work, ".", over=[0]))
     assert os.environ["RAY_USAGE_STATS_ENABLED"] == "1"
     assert os.environ["LOG_NAME_UPDATE_INTERVAL_S"] == "60"
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    monkeypatch.setattr(os, "environ", {name: os.environ[name] for name in os.environ if "RAY_AUTH" not in name})
+    return os.environ
+
+
+def test_what_is_started_here_answers_to_a_token_that_nobody_else_has(environment):
+    guard_ray()
+    first = environment.pop("RAY_AUTH_TOKEN")
+    guard_ray()
+    assert len(first) == 64
+    assert environment["RAY_AUTH_TOKEN"] != first
+
+
+@pytest.mark.parametrize("given", [{"RAY_AUTH_TOKEN": "mine"}, {"RAY_AUTH_TOKEN_PATH": "token"}])
+def test_whoever_has_arranged_it_is_left_alone(environment, given):
+    environment.update(given)
+    guard_ray()
+    assert given == {name: environment[name] for name in environment if "RAY_AUTH" in name}
+
+
+STRANGER = """
+import sys, ray
+ray.init(sys.argv[1], logging_level="CRITICAL", log_to_driver=False)
+print("in")
+"""
+
+OWNER = """
+import os, subprocess, sys
+from donkeysim.cluster.executor import Executor, guard_ray
+with Executor(workers=1).open_ray() as ray:
+    address = ray.get_runtime_context().gcs_address
+    for name, value in (("stranger", "0" * 64), ("friend", os.environ["RAY_AUTH_TOKEN"])):
+        words = [sys.executable, "-c", sys.argv[1], address]
+        ended = subprocess.run(words, env={**os.environ, "RAY_AUTH_TOKEN": value}, capture_output=True, text=True)
+        print(name, ended.returncode, "Auth" in ended.stderr)
+"""
+
+
+@pytest.mark.soak  # Ray takes seconds to start, and a stranger is long in believing it
+@pytest.mark.timeout(180)
+def test_a_stranger_does_not_reach_it_and_no_file_holds_its_token(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if "RAY_" not in name}
+    words = [sys.executable, "-c", OWNER, STRANGER]
+    ended = subprocess.run(
+        words, env={**environment, "HOME": str(tmp_path)}, capture_output=True, text=True, timeout=170, check=True
+    )
+    assert ended.stdout.splitlines() == ["stranger 1 True", "friend 0 False"]
+    assert not (tmp_path / ".ray").exists()

@@ -555,3 +555,12 @@ def test_many_clients_come_and_go_and_none_is_left():
         asyncio.run(visit_all(page.address.replace("http", "ws") + "/wsDrive"))
         page.wait_for(lambda: not page.part.state._drivers)
         page.wait_for(lambda: not page.part.link._listeners)
+
+
+def test_an_address_that_asks_too_much_waits_for_its_turn(page):
+    with page.connect("/wsDrive?reports=1") as socket_:
+        began = time.perf_counter()
+        for number in range(500):
+            socket_.send(json.dumps({"angle": number / 1000.0}))
+        page.tick_until(lambda wish: wish.angle == 0.499)
+        assert time.perf_counter() - began > 1.0

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from starlette.testclient import TestClient, WebSocketDenialResponse
+from starlette.websockets import WebSocketDisconnect
 
 from donkeysim.drive import control_routes, tub_page
 from donkeysim.drive.control_link import ControlLink
@@ -109,3 +110,19 @@ def test_a_body_without_end_is_refused(client, name):
         answered = client.post(path, headers=OWN, content=b'{"a":"' + b"x" * (5 * 1024 * 1024) + b'"}')
         assert answered.status_code in (400, 409)
         assert "longer than" in answered.text
+
+
+def test_a_socket_that_talks_in_binary_is_closed_and_nothing_fails(client, name):
+    for path in SOCKETS[name] if name in ("watching", "learning") else ():
+        with client.websocket_connect(path, headers=OWN) as socket:
+            socket.send_bytes(b"{}")
+            with pytest.raises(WebSocketDisconnect) as closed:
+                socket.receive_text()
+        assert closed.value.code == 1003
+
+
+@pytest.mark.parametrize("number", ["9" * 10, "9" * 5000, "-1", "١"])
+def test_a_number_with_more_digits_than_any_thing_has_is_no_address(client, number):
+    answered = client.post(f"/cars/{number}/reset", headers=OWN)
+    assert answered.status_code in (404, 405)
+    assert answered.headers["x-content-type-options"] == "nosniff"

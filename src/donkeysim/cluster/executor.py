@@ -7,6 +7,7 @@ arguments and leave nothing half done.
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +29,20 @@ SETTINGS = {
     "LOG_NAME_UPDATE_INTERVAL_S": "60",  # looks for new logs [s]; nobody reads them here
 }
 """Environment of Ray where donkeysim starts it, unless the environment says otherwise."""
+
+
+TOKEN_SETTINGS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+"""Where Ray looks for the word that opens it; a file in the user's home is the last."""
+
+
+def guard_ray() -> None:
+    """Let the Ray that this process starts answer to its own processes only: its ports are open to the network.
+
+    Ray asks for a token by itself. This one is in the environment of these processes, which no other user can read;
+    what the environment says of it already stays.
+    """
+    if not any(name in os.environ for name in TOKEN_SETTINGS):
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
 
 
 @dataclass(frozen=True)
@@ -101,6 +116,8 @@ class Executor:
         Raises:
             DonkeySimError: Ray is not installed, does not start, or the cluster cannot be reached.
         """
+        if self.address is None:
+            guard_ray()
         ray = import_extra("ray", "work on several processes needs Ray", "cluster")
         owned = self._join(ray)
         try:

@@ -23,6 +23,7 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from donkeysim.core.errors import DonkeySimError, WireError
@@ -33,9 +34,9 @@ from donkeysim.drive.drawn_views import OpenViews
 from donkeysim.watch.spectator import PixelCount
 from donkeysim.web.access import Access
 from donkeysim.web.body import read_body
+from donkeysim.web.error_answers import ErrorAnswers
 from donkeysim.web.files import SHARED_FOLDER, PageFiles, answer_file
-from donkeysim.web.headers import PageHeaders
-from donkeysim.web.limits import PictureTurns, find_client
+from donkeysim.web.limits import PictureTurns, RateLimitedRequests, find_client
 from donkeysim.web.mjpeg import PictureStream
 from donkeysim.web.origin import OriginCheck
 from donkeysim.web.page import answer_questions, decode_question
@@ -57,7 +58,7 @@ class ViewRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 def create_app(
     state: ControlState, link: ControlLink, stream: PictureStream, access: Access, views: OpenViews | None = None
-) -> Starlette:
+) -> ASGIApp:
     """Return the page as an ASGI app.
 
     Args:
@@ -68,10 +69,10 @@ def create_app(
         views: Draws the car for people; None: nobody can.
     """
     endpoints = Endpoints(state, stream, views)
-    guard = [Middleware(PageHeaders), Middleware(OriginCheck, hosts=access.hosts, programs_may=True)]
+    guard = [Middleware(OriginCheck, hosts=access.hosts, programs_may=True), Middleware(RateLimitedRequests)]
     if access.token is not None:
         guard.append(Middleware(TokenCheck, token=access.token))
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/", RedirectResponse("/drive", status_code=301), methods=["GET"]),
             Route("/drive", answer_file(PAGES / "index.html"), methods=["GET"]),
@@ -87,6 +88,7 @@ def create_app(
         ],
         middleware=guard,
     )
+    return ErrorAnswers(app)
 
 
 class Endpoints:

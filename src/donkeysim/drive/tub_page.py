@@ -18,11 +18,11 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from donkeysim.core.errors import TubError, describe_unknown
 from donkeysim.tub.command import find_command_keys
@@ -72,7 +72,7 @@ class Deletion(msgspec.Struct, forbid_unknown_fields=True):
     revision: int
 
 
-def create_app(path: str | Path) -> Starlette:
+def create_app(path: str | Path) -> ASGIApp:
     """Return the page of one tub as an ASGI app.
 
     Raises:

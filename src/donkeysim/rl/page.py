@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import numpy as np
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from donkeysim.core.errors import SpecError
@@ -250,7 +250,7 @@ class LearningPage:
         self._places = [TrackMap(name, outline) for name, outline in places.items()]
         self._telling: set[asyncio.Task[Any]] = set()
 
-    def create_app(self) -> Starlette:
+    def create_app(self) -> ASGIApp:
         """Return the page as an ASGI app."""
         return make_page(PAGES, [Route("/places", self.show_places), WebSocketRoute("/news", self.serve_news)])
 

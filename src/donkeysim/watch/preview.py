@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from donkeysim.core.errors import WireError
@@ -46,7 +46,7 @@ class StateRequest(msgspec.Struct, forbid_unknown_fields=True):
     number: int
 
 
-def create_app(watch: TrackWatch) -> Starlette:
+def create_app(watch: TrackWatch) -> ASGIApp:
     """Return the page of a started watch as an ASGI app."""
     page = PreviewPage(watch)
     routes = [WebSocketRoute("/state", page.serve_state), Route("/map", page.show_map), Route("/view", page.show_view)]

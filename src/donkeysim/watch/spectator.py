@@ -31,10 +31,10 @@ from types import MappingProxyType
 from typing import Annotated
 
 import msgspec
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from donkeysim.core.errors import SceneError, SpecError
@@ -180,7 +180,7 @@ def create_app(
     find_control: Callable[[], str] = str,
     races: WatchableRaces | None = None,
     race_routes: Sequence[BaseRoute] = (),
-) -> Starlette:
+) -> ASGIApp:
     """Return the page as an ASGI app.
 
     Args:
@@ -204,7 +204,7 @@ def create_app(
             Route("/road", spectator.make_road, methods=["POST"]),
             Route("/exit", spectator.exit_scene, methods=["POST"]),
             Route("/pace_car", spectator.set_pace_car, methods=["POST"]),
-            Route("/cars/{car_id:int}/reset", spectator.reset_car, methods=["POST"]),
+            Route("/cars/{car_id:number}/reset", spectator.reset_car, methods=["POST"]),
             Route("/wall", answer_file(PAGES / "index.html")),
             Route("/overlay", answer_file(PAGES / "overlay.html")),
             *(race_routes or _list_routes_without_races()),

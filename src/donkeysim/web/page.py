@@ -10,23 +10,36 @@ from typing import Any
 import msgspec
 import numpy as np
 from starlette.applications import Starlette
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from donkeysim.core.errors import DonkeySimError, WireError
 from donkeysim.web.access import THIS_MACHINE, Access
 from donkeysim.web.body import read_body
+from donkeysim.web.error_answers import ErrorAnswers
 from donkeysim.web.files import SHARED_FOLDER, PageFiles, answer_file
-from donkeysim.web.headers import PageHeaders
 from donkeysim.web.limits import RateLimitedRequests
 from donkeysim.web.origin import OriginCheck
 from donkeysim.web.token import TokenCheck
 
+NOT_TEXT = 1003
+"""Why a WebSocket is closed that says something in binary (RFC 6455, section 7.4.1)."""
+
 BODY_LIMIT = 4096
 """Longest body of a POST with a question [byte]."""
+
+
+class _Number(IntegerConvertor):
+    regex = "[0-9]{1,9}"
+
+
+register_url_convertor("number", _Number())
+"""In the paths of routes: a number of a thing, which has nine digits at most."""
 
 
 class Refusal(msgspec.Struct):
@@ -35,7 +48,7 @@ class Refusal(msgspec.Struct):
     error: str
 
 
-def make_page(folder: Path, routes: Sequence[BaseRoute], access: Access = THIS_MACHINE) -> Starlette:
+def make_page(folder: Path, routes: Sequence[BaseRoute], access: Access = THIS_MACHINE) -> ASGIApp:
     """Return a page as an ASGI app; a `DonkeySimError` of a route is answered with a `Refusal` and status 409.
 
     Args:
@@ -43,14 +56,14 @@ def make_page(folder: Path, routes: Sequence[BaseRoute], access: Access = THIS_M
         routes: Its other addresses; WebSockets and GET change nothing.
         access: Who reaches it: whoever does may read, and with the token change something.
     """
-    guard = [Middleware(PageHeaders), Middleware(OriginCheck, hosts=access.hosts), Middleware(RateLimitedRequests)]
+    guard = [Middleware(OriginCheck, hosts=access.hosts), Middleware(RateLimitedRequests)]
     if access.token is not None:
         guard.append(Middleware(TokenCheck, token=access.token, anybody_may_read=True))
 
     async def answer_refusal(_request: Request, error: Exception) -> Response:
         return answer_json(Refusal(str(error)), 409)
 
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/", answer_file(folder / "index.html")),
             *routes,
@@ -60,6 +73,7 @@ def make_page(folder: Path, routes: Sequence[BaseRoute], access: Access = THIS_M
         middleware=guard,
         exception_handlers={DonkeySimError: answer_refusal},
     )
+    return ErrorAnswers(app)
 
 
 def answer_json(value: Any, status_code: int = 200) -> Response:
@@ -71,9 +85,15 @@ async def answer_questions(socket: WebSocket, answer: Callable[[str], Awaitable[
     """Answer one question of a page after another: bytes as they are, the rest and refusals as JSON text."""
     await socket.accept()
     with suppress(WebSocketDisconnect):
-        async for question in socket.iter_text():
+        while True:
+            received = await socket.receive()
+            if received["type"] == "websocket.disconnect":
+                return
+            if received.get("text") is None:
+                await socket.close(NOT_TEXT, "questions are text")
+                return
             try:
-                told = await answer(question)
+                told = await answer(received["text"])
             except DonkeySimError as error:
                 told = Refusal(str(error))
             if isinstance(told, bytes):

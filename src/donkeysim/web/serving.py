@@ -16,6 +16,8 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from donkeysim.core.errors import SpecError
+from donkeysim.web.body import BODY_SECONDS
+from donkeysim.web.error_answers import limit_log
 from donkeysim.web.limits import MOST_CONNECTIONS, MOST_CONNECTIONS_IN_ALL, name_client
 from donkeysim.web.listener import try_listen
 from donkeysim.web.out_of_descriptors import tell_briefly
@@ -97,6 +99,7 @@ class PageServer:
         host, port = listener.getsockname()[:2]
         self.address = f"{'https' if certificate else 'http'}://{host}:{port}"
         self._listener = listener
+        limit_log()
         self._server = _LoopServer(
             uvicorn.Config(
                 app,
@@ -152,7 +155,7 @@ class Callers:
 
 
 class _PromptProtocol(H11Protocol):
-    """Waits for no slow head, takes a client's share only, and lets an app wait until the system took what it sends.
+    """Waits for no slow head or body, takes a client's share, lets an app wait until the system took what it sends.
 
     So nothing piles up in this process.
     """
@@ -161,6 +164,7 @@ class _PromptProtocol(H11Protocol):
         super().__init__(**options)
         self._callers = callers
         self._head_timer: asyncio.TimerHandle | None = None
+        self._body_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -178,15 +182,28 @@ class _PromptProtocol(H11Protocol):
             self._head_timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
         elif not is_within_head:
             self._forget_head()
+        if self.conn.their_state is not h11.SEND_BODY:
+            self._forget_body()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.conn.their_state is h11.SEND_BODY:  # answered before its body has come
+            self._body_timer = self.loop.call_later(BODY_SECONDS, self.transport.close)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget_head()
+        self._forget_body()
         super().connection_lost(exc)
 
     def _forget_head(self) -> None:
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
+
+    def _forget_body(self) -> None:
+        if self._body_timer is not None:
+            self._body_timer.cancel()
+            self._body_timer = None
 
 
 class _LoopServer(uvicorn.Server):

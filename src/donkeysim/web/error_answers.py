@@ -1,0 +1,77 @@
+"""What goes wrong while a page answers: the client gets an answer like every other, and the log a few lines of it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from starlette.requests import ClientDisconnect
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from donkeysim.web.headers import PageHeaders
+
+MOST_LINES = 20
+"""Told in one stretch; further ones are counted."""
+
+STRETCH_SECONDS = 60.0
+"""Then what was not told is summed up in one line [s]."""
+
+_FAILED = PlainTextResponse("This page could not answer; the program's log says why.\n", status_code=500)
+
+_log = logging.getLogger(__name__)
+
+
+class RateLimitedLog(logging.Filter):
+    """Lets a logger say so much a minute, whoever makes it speak; the rest is a number."""
+
+    def __init__(self, read_clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._read_clock = read_clock
+        self._began, self._lines, self._untold = -STRETCH_SECONDS, 0, 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a line is told; the first of a stretch tells how many of the last one were not."""
+        now = self._read_clock()
+        if now - self._began >= STRETCH_SECONDS:
+            if self._untold:
+                record.msg = f"{record.getMessage()} (before it, {self._untold} lines of its kind were left out)"
+                record.args = None
+            self._began, self._lines, self._untold = now, 0, 0
+        self._lines += 1
+        self._untold += self._lines > MOST_LINES
+        return self._lines <= MOST_LINES
+
+
+def limit_log() -> None:
+    """Limit what pages and what serves them say, once."""
+    for name in (__name__, "uvicorn.error"):
+        logger = logging.getLogger(name)
+        if not any(isinstance(one, RateLimitedLog) for one in logger.filters):
+            logger.addFilter(RateLimitedLog())
+
+
+class ErrorAnswers:
+    """The outermost layer of a page: a fault is answered by 500, with the headers of all answers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = PageHeaders(app)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and see to it that there is an answer."""
+        has_begun = False
+
+        async def note_answer(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, note_answer)
+        except ClientDisconnect:
+            return
+        except Exception:  # noqa: BLE001  (whatever it is, the client gets an answer and the server goes on)
+            _log.exception("a page could not answer %s", ascii(scope.get("path", "")))
+            if scope["type"] == "http" and not has_begun:
+                await PageHeaders(_FAILED)(scope, receive, note_answer)
