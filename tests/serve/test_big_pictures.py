@@ -12,7 +12,7 @@ from donkeysim.core.clock import ManualClock
 from donkeysim.core.image import decode_picture
 from donkeysim.serve import picture_budget
 from donkeysim.serve.output import Output, OutputKind
-from donkeysim.serve.picture_budget import Account, choose_apart
+from donkeysim.serve.picture_budget import CostAccount, choose_apart
 from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.simulation import Simulation
 from donkeysim.serve.simulation_options import SimulationOptions
@@ -90,8 +90,8 @@ def running():
     options = SimulationOptions(max_cars=4)
     simulation = Simulation(options, clock, SceneLoader(options, lambda text: None))
     show = Show(simulation, clock, thread)
-    simulation.desk._make_threads = lambda count: thread
-    simulation.desk._read_cost = show.read_cost
+    simulation.scheduler._make_threads = lambda count: thread
+    simulation.scheduler._read_cost = show.read_cost
     simulation.load_scene("generated_track")
     return show
 
@@ -146,9 +146,9 @@ def test_readings_and_picture_are_of_the_moment_at_which_it_was_begun(show):
 def test_what_happens_after_a_moment_is_told_after_its_telemetry(show):
     show.say(1, "cam_config", **LARGE)
     show.beat()
-    desk = show.simulation.desk
+    scheduler = show.simulation.scheduler
     later, of_other = (Output(client, OutputKind.EVENT, b'{"msg_type":"crossing"}') for client in (1, 2))
-    assert desk.hold_back([later, of_other]) == [of_other]
+    assert scheduler.hold_back([later, of_other]) == [of_other]
     show.thread.work()
     show.beat()
     assert [message["msg_type"] for message in show.take(1)] == ["telemetry", "crossing"]
@@ -295,7 +295,7 @@ DEFAULT = (CameraSpec(), None, None)
 
 
 def make_account(seconds, sensors=DEFAULT):
-    account = Account(1, sensors)
+    account = CostAccount(1, sensors)
     account.equip(sensors)
     account.seconds = seconds
     return account

@@ -36,7 +36,7 @@ class Thread:
     def is_listening(self, client_id):
         return True
 
-    def note_conduct(self, client_id, is_reading, is_troublesome):
+    def note_health(self, client_id, is_reading, is_troublesome):
         pass
 
     def scene_names(self):

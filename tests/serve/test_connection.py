@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from donkeysim.core.clock import AwakeClock, ManualClock
-from donkeysim.serve.connection import BURST_COST, MOST_DEAF_SECONDS, Connection
+from donkeysim.serve.connection import BURST_COST, MOST_STALLED_SECONDS, Connection
 from donkeysim.serve.fault_log import FaultLog
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.wire.messages import QuitApp
@@ -64,7 +64,7 @@ def make_connection(clock, transport, forbidden=frozenset(), **server):
     given = {
         "calls_clients": "client",
         "read_message": read_request,
-        "note_conduct": lambda *told: None,
+        "note_health": lambda *told: None,
         "is_listening": lambda client_id: True,
         "scene_names": tuple,
         "welcome": lambda connection: None,
@@ -113,7 +113,7 @@ def test_a_system_that_refuses_to_tune_a_socket_whose_peer_is_gone_stops_nothing
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the window")
 def test_who_reads_nothing_is_cut_though_the_systems_buffers_have_room(wire):
-    pass_time(wire, MOST_DEAF_SECONDS - 1)
+    pass_time(wire, MOST_STALLED_SECONDS - 1)
     assert not wire[1].is_aborted
     pass_time(wire, 3)
     assert wire[1].is_aborted
@@ -121,7 +121,7 @@ def test_who_reads_nothing_is_cut_though_the_systems_buffers_have_room(wire):
 
 def test_who_leaves_bytes_unsent_is_cut(wire):
     wire[1].unsent = 100
-    pass_time(wire, MOST_DEAF_SECONDS + 2, has_telemetry=False)
+    pass_time(wire, MOST_STALLED_SECONDS + 2, has_telemetry=False)
     assert wire[1].is_aborted
 
 
@@ -130,19 +130,19 @@ def test_who_takes_a_little_now_and_then_stays(wire):
         wire[1].unsent -= 100
 
     wire[1].unsent = 100_000
-    pass_time(wire, 3 * MOST_DEAF_SECONDS, take_a_little, has_telemetry=False)
+    pass_time(wire, 3 * MOST_STALLED_SECONDS, take_a_little, has_telemetry=False)
     assert not wire[1].is_aborted
 
 
 def test_who_says_something_stays(wire):
-    pass_time(wire, 3 * MOST_DEAF_SECONDS, lambda: wire[2].buffer_updated(0))
+    pass_time(wire, 3 * MOST_STALLED_SECONDS, lambda: wire[2].buffer_updated(0))
     assert not wire[1].is_aborted
 
 
 def test_who_has_read_all_before_telemetry_ended_stays(wire):
     pass_time(wire, 5)
     wire[1].window = Announcing.window
-    pass_time(wire, 3 * MOST_DEAF_SECONDS, has_telemetry=False)
+    pass_time(wire, 3 * MOST_STALLED_SECONDS, has_telemetry=False)
     assert not wire[1].is_aborted
 
 

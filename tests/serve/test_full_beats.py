@@ -7,8 +7,8 @@ import pytest
 
 from donkeysim.core.clock import ManualClock
 from donkeysim.serve.output import OutputKind
-from donkeysim.serve.picture_budget import Account
-from donkeysim.serve.picture_desk import END_SHARE, line_up, take_turns
+from donkeysim.serve.picture_budget import CostAccount
+from donkeysim.serve.telemetry_scheduler import END_SHARE, line_up, take_turns
 from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.simulation import Simulation
 from donkeysim.serve.simulation_options import SimulationOptions
@@ -62,7 +62,7 @@ def show(running):
     running.seconds = 0.0
     running.run(2)
     for client in CLIENTS:
-        running.simulation.note_conduct(client, is_reading=True, is_troublesome=False)
+        running.simulation.note_health(client, is_reading=True, is_troublesome=False)
     return running
 
 
@@ -85,11 +85,11 @@ def test_the_first_hears_in_every_beat_and_the_others_in_turn_where_it_is_too_sh
 @pytest.mark.parametrize("client_count", [2, 3, 7])
 def test_on_a_machine_that_is_far_too_slow_everybody_hears_now_and_then(show, client_count):
     cars = [show.simulation.clients[client].car for client in CLIENTS][:client_count]
-    desk, simulator = show.simulation.desk, show.simulation.simulator
+    scheduler, simulator = show.simulation.scheduler, show.simulation.simulator
     show.seconds = 3.0 * BEAT
     heard = {car.client.client_id: [] for car in cars}
     for beat in range(24):
-        for outputs in desk.tell(simulator, cars, OutputKind.TELEMETRY, lambda: 0.0):
+        for outputs in scheduler.send(simulator, cars, OutputKind.TELEMETRY, lambda: 0.0):
             for client, _, _ in outputs:
                 heard[client].append(beat)
     assert heard[1] == list(range(24))
@@ -97,7 +97,7 @@ def test_on_a_machine_that_is_far_too_slow_everybody_hears_now_and_then(show, cl
 
 
 def test_who_makes_trouble_waits_for_all_others(show):
-    show.simulation.note_conduct(2, is_reading=True, is_troublesome=True)
+    show.simulation.note_health(2, is_reading=True, is_troublesome=True)
     show.seconds = BEAT / 3.5
     heard, _ = show.run(30)
     assert len(heard[2]) < min(len(heard[client]) for client in CLIENTS if client != 2)
@@ -137,7 +137,7 @@ def test_who_had_to_wait_comes_before_all_others_but_the_first(troublesome, late
 
 
 def make_pairs(*seconds):
-    return [(car, Account(car, (None, None, None), seconds=cost)) for car, cost in enumerate(seconds)]
+    return [(car, CostAccount(car, (None, None, None), seconds=cost)) for car, cost in enumerate(seconds)]
 
 
 def test_one_costly_telemetry_waits_once_at_most():
@@ -161,7 +161,7 @@ def test_who_has_room_does_not_wait_for_who_has_none():
 
 
 def test_drawing_beside_a_beat_begins_only_where_a_light_telemetry_would_fit():
-    account = Account(1, (None, None, None), seconds=0.1, is_apart=True)
+    account = CostAccount(1, (None, None, None), seconds=0.1, is_apart=True)
     assert account.fits(lambda: 0.002)
     assert not account.fits(lambda: 0.0)
 

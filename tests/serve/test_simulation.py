@@ -731,14 +731,14 @@ def test_who_does_not_read_gets_telemetry_seldom_until_it_reads_again():
     rig.load()
     rig.beat(20)
     assert [len(rig.take(client, "telemetry")) for client in (1, 2)] == [20, 20]
-    rig.simulation.note_conduct(2, False, False)
+    rig.simulation.note_health(2, False, False)
     rig.beat(40)
     assert [len(rig.take(client, "telemetry")) for client in (1, 2)] == [40, 40], "it may only be a little slow"
-    rig.simulation.note_conduct(2, False, False)
+    rig.simulation.note_health(2, False, False)
     rig.beat(40)
     assert len(rig.take(1, "telemetry")) == 40
     assert len(rig.take(2, "telemetry")) == pytest.approx(8, abs=2), "every quarter of a second"
-    rig.simulation.note_conduct(2, True, False)
+    rig.simulation.note_health(2, True, False)
     rig.beat(20)
     assert len(rig.take(2, "telemetry")) == 20
 

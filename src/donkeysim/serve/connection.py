@@ -43,7 +43,7 @@ MOST_SEND_BUFFER_BYTES = 1 << 20
 MOST_UNSENT_BYTES = 1 << 20
 """A client that has so much to read, besides a telemetry, is not listened to until it has read it."""
 
-MOST_DEAF_SECONDS = 30.0
+MOST_STALLED_SECONDS = 30.0
 """A client that takes and says nothing for so long, though there is something to send, is disconnected [s]."""
 
 PROBE_SECONDS = (0.04,) * 4 + (0.3,) * (len(TELEMETRY_START) - 4)
@@ -68,7 +68,7 @@ class _Server(Protocol):
 
     def is_listening(self, client_id: int) -> bool: ...
 
-    def note_conduct(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None: ...
+    def note_health(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None: ...
 
     def welcome(self, connection: Connection) -> None: ...
 
@@ -105,13 +105,13 @@ class Connection(asyncio.BufferedProtocol):
         self._window: PeerWindow | None = None
         self._is_blocked = False
         self._has_answered = False
-        self._is_deafened = False
+        self._is_paused = False
         self._newest: bytes | None = None
         self._begun_bytes = 0
         self._probe_time = 0.0
         self._sent_bytes = 0
         self._line_bytes = 2 * SEND_BUFFER_BYTES
-        self._conduct = (True, False)
+        self._health = (True, False)
         self._unsent_bytes = 0
         self._taken_bytes = 0
         self._life_time = read_clock()
@@ -182,10 +182,10 @@ class Connection(asyncio.BufferedProtocol):
         if output.kind is OutputKind.TELEMETRY:
             self._newest = output.line
             may_send = self._may_send(len(output.line))
-            conduct = may_send, self.session.is_troublesome
-            if conduct != self._conduct:
-                self._conduct = conduct
-                self._server.note_conduct(self.client_id, *conduct)
+            health = may_send, self.session.is_troublesome
+            if health != self._health:
+                self._health = health
+                self._server.note_health(self.client_id, *health)
             if may_send:
                 self._send_newest()
             else:
@@ -208,11 +208,11 @@ class Connection(asyncio.BufferedProtocol):
             return
         unsent = self._transport.get_write_buffer_size()
         self._watch_for_life(unsent)
-        if self._read_clock() - self._life_time > MOST_DEAF_SECONDS:
+        if self._read_clock() - self._life_time > MOST_STALLED_SECONDS:
             self._transport.abort()
             return
-        if self._is_deafened and unsent < MOST_UNSENT_BYTES // 2:
-            self._is_deafened = False
+        if self._is_paused and unsent < MOST_UNSENT_BYTES // 2:
+            self._is_paused = False
             self._set_listening()
 
     def close(self) -> None:
@@ -234,7 +234,7 @@ class Connection(asyncio.BufferedProtocol):
             self._unread.clear()
             return
         seconds = HELD_SECONDS
-        if not self._is_deafened and self._server.is_listening(self.client_id):
+        if not self._is_paused and self._server.is_listening(self.client_id):
             seconds = self._find_seconds_left()
             if seconds == 0.0:
                 self._read_portion()
@@ -293,7 +293,7 @@ class Connection(asyncio.BufferedProtocol):
         """Take more bytes from the system only when those that came are read and the client takes what it is sent."""
         if self._transport is None or self._transport.is_closing():
             return
-        if self._has_unread or self._is_deafened:
+        if self._has_unread or self._is_paused:
             self._transport.pause_reading()
         elif not self._transport.is_reading():
             self._transport.resume_reading()
@@ -357,8 +357,8 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._sent_bytes += len(line)
         self._transport.write(line)
-        if not self._is_deafened and self._transport.get_write_buffer_size() > MOST_UNSENT_BYTES + self._line_bytes:
-            self._is_deafened = True
+        if not self._is_paused and self._transport.get_write_buffer_size() > MOST_UNSENT_BYTES + self._line_bytes:
+            self._is_paused = True
             self._set_listening()
 
 
@@ -367,7 +367,7 @@ def _tune(connection: socket.socket) -> None:
     _set_option(connection, socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     _set_option(connection, socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
     _set_option(connection, socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in (("TCP_KEEPIDLE", 1), ("TCP_KEEPINTVL", 1), ("TCP_KEEPCNT", int(MOST_DEAF_SECONDS))):
+    for name, value in (("TCP_KEEPIDLE", 1), ("TCP_KEEPINTVL", 1), ("TCP_KEEPCNT", int(MOST_STALLED_SECONDS))):
         if hasattr(socket, name):  # its answers also tell of a window that has opened, see PeerWindow
             _set_option(connection, socket.IPPROTO_TCP, getattr(socket, name), value)
 

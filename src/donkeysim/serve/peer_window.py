@@ -36,7 +36,7 @@ class PeerWindow:
         self._read_clock = read_clock
         self._widest = 0
         self._lowest = 0
-        self._seems_deaf = False
+        self._seems_stalled = False
         self._forced: tuple[float, int] | None = None
         self._next_force = 0.0
         self._next_look = 0.0
@@ -52,14 +52,14 @@ class PeerWindow:
             if window >= self._forced[1] - line_bytes // 4 and window > line_bytes:
                 self._widest = window  # the forced line has been read: the peer's buffer has become smaller
             self._forced = None
-        if self._seems_deaf and window >= self._lowest + line_bytes // 2:
+        if self._seems_stalled and window >= self._lowest + line_bytes // 2:
             self._widest = window  # it opens: the peer reads, though its buffer may have become smaller meanwhile
         if self._widest - window <= line_bytes // 2:
-            self._seems_deaf = False
+            self._seems_stalled = False
             return False
-        self._lowest = min(self._lowest, window) if self._seems_deaf else window
-        if not self._seems_deaf:
-            self._seems_deaf = True
+        self._lowest = min(self._lowest, window) if self._seems_stalled else window
+        if not self._seems_stalled:
+            self._seems_stalled = True
             self._next_force = now + FORCED_SECONDS
         return True
 
@@ -69,7 +69,7 @@ class PeerWindow:
         The system is asked now and then only, which takes as long as much of the rest.
         """
         now = self._read_clock()
-        if not self._seems_deaf and now < self._next_look:
+        if not self._seems_stalled and now < self._next_look:
             return
         self._next_look = now + LIFE_SECONDS
         window = self._read_window()

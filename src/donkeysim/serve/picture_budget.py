@@ -1,7 +1,7 @@
 """What clients' pictures and scans may cost: how large cameras may be, who is drawn in the beat, and who beside it.
 
 A beat has little time, and everybody's time waits for its end. So a client whose pictures and scans take more than its
-share is drawn beside the beat, on threads of its own kind, and hears as often as these are ready; see `picture_desk`.
+share is drawn beside the beat, on threads of its own kind, and hears as often as these are ready; see `telemetry_scheduler`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Sensors = tuple[CameraSpec | None, CameraSpec | None, LidarSpec | None]
 
 
 @dataclass
-class Account:
+class CostAccount:
     """What one car's sensors cost, and how often its client hears.
 
     Attributes:
@@ -127,7 +127,7 @@ class Account:
         return f"{_describe_cost(self.sensors, self.seconds)}; you get about {often}; other clients are not slowed."
 
 
-def choose_apart(accounts: Iterable[Account], beat_seconds: float) -> None:
+def choose_apart(accounts: Iterable[CostAccount], beat_seconds: float) -> None:
     """Say who is drawn beside the beat: who takes more than its share, or no longer fits in, the cheapest first."""
     left = COMMON_SHARE * beat_seconds
     for account in sorted(accounts, key=lambda account: account.seconds):

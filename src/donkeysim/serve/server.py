@@ -142,9 +142,9 @@ class Server:
         """Return how much work each client may ask of the reader [token/s]; None: as much as it likes."""
         return max(READ_RATE / len(self._connections), LEAST_READ_RATE) if self._is_shared() else None
 
-    def note_conduct(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None:
+    def note_health(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None:
         """Take note whether a client reads its telemetry, and whether it makes many mistakes."""
-        self.simulation_thread.note_conduct(client_id, is_reading, is_troublesome)
+        self.simulation_thread.note_health(client_id, is_reading, is_troublesome)
 
     # -- coming and going ---------------------------------------------------------------------------------------------
 

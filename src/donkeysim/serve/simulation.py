@@ -23,7 +23,7 @@ from donkeysim.serve.lock_step import LockStep
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.pace_car import MOST_STEPS_UNSTEERED
 from donkeysim.serve.participants import Client, SceneCar, describe_node, make_event
-from donkeysim.serve.picture_desk import PictureDesk
+from donkeysim.serve.telemetry_scheduler import TelemetryScheduler
 from donkeysim.serve.plate_jobs import PlateJobs
 from donkeysim.serve.road_jobs import RoadJobs
 from donkeysim.serve.scene_loader import SceneLoader
@@ -56,7 +56,7 @@ class Simulation:
         simulator: Of the running scene; None in the menu.
         clients: Everybody connected, by number.
         park: Their cars.
-        desk: Makes their telemetry.
+        scheduler: Makes their telemetry.
         plate_jobs: Draws the plates of their cars.
         outputs: What they shall receive.
     """
@@ -69,11 +69,11 @@ class Simulation:
         self.options = options
         self._composer = TelemetryWriter(options)
         self._read_clock = read_clock
-        self.desk = PictureDesk(options, self._composer, read_clock)
+        self.scheduler = TelemetryScheduler(options, self._composer, read_clock)
         self._loader = loader
         self.clients: dict[int, Client] = {}
         self.park = CarPark(read_clock)
-        self.viewing = Viewing(self.park, self.desk, self._composer, read_clock)
+        self.viewing = Viewing(self.park, self.scheduler, self._composer, read_clock)
         self.simulator: Simulator | None = None
         self._road_jobs = RoadJobs()
         self.plate_jobs = PlateJobs()
@@ -85,7 +85,7 @@ class Simulation:
     def close(self) -> None:
         """End what runs beside: threads, and processes that compile."""
         self.activity.close()
-        self.desk.clear()
+        self.scheduler.clear()
         self._loader.close()
         self.plate_jobs.close()
         if self.simulator is not None:
@@ -119,7 +119,7 @@ class Simulation:
     def take_away(self, simulator: Simulator, car: SceneCar) -> None:
         """Take a car out of the scene."""
         self.park.remove(simulator, car)
-        self.desk.forget(car)
+        self.scheduler.forget(car)
 
     def seat(self, client: Client) -> None:
         """Give a client a car in the running scene."""
@@ -203,7 +203,7 @@ class Simulation:
         if self.simulator is None:
             raise SceneError("no scene is running; there is nothing to exit.")
         self.simulator.close()
-        self.desk.clear()
+        self.scheduler.clear()
         self.viewing.close()
         self.simulator = self.scene_name = None
         self._road_jobs = RoadJobs()
@@ -232,7 +232,7 @@ class Simulation:
             return False
         return client.awaits_road or (self._lock_step.is_on and client.car is not None and queue.is_ready)
 
-    def note_conduct(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None:
+    def note_health(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None:
         """Take note whether a client reads its telemetry, and of its mistakes; may be called on any thread."""
         client = self.clients.get(client_id)
         if client is not None:
@@ -380,7 +380,7 @@ class Simulation:
 
     def may_step_at_once(self, most_cars: int) -> bool:
         """Return whether the scene is in lock-step and has at most so many cars, all with small pictures."""
-        return self._lock_step.is_on and len(self.park) <= most_cars and not self.desk.is_heavy
+        return self._lock_step.is_on and len(self.park) <= most_cars and not self.scheduler.is_heavy
 
     def beat(self) -> None:
         """Let time move on, if it is due, and do what the activity has to do meanwhile."""
@@ -424,10 +424,10 @@ class Simulation:
         self.activity.pass_time(simulator, step_count)
         cars = [car for car in cars if simulator.ledger.present[car.row]]
         cones = [cone for car in self.park for cone in car.list_cones(simulator, self._ghosts)]
-        self.outputs += self.desk.hold_back(cones)
+        self.outputs += self.scheduler.hold_back(cones)
         is_paced = self.is_paced
         seconds_left = self._pacer.seconds_left if is_paced else None
-        for outputs in self.desk.tell(simulator, cars, kind, seconds_left):
+        for outputs in self.scheduler.send(simulator, cars, kind, seconds_left):
             self.outputs += outputs
             if is_paced:
                 self.hand_out()
@@ -447,7 +447,7 @@ class Simulation:
         """Tell clients, and organisers on the private API, what has happened to cars."""
         if events:
             told = [self.park[event.car].note_event(event, simulator) for event in events]
-            self.outputs += self.desk.hold_back([output for output in told if output is not None])
+            self.outputs += self.scheduler.hold_back([output for output in told if output is not None])
             self.outputs += list_admin_events(simulator, events)
 
     def _send_idle_away(self, simulator: Simulator, cars: list[SceneCar], limit: float) -> None:
@@ -532,7 +532,7 @@ class Simulation:
         if self.simulator is not None:
             car = self.park.remove_pace_car(self.simulator)
             if car is not None:
-                self.desk.forget(car)
+                self.scheduler.forget(car)
                 self.seat_next()
 
     def take_picture(self, kind: View, car_id: int, width: int, height: int) -> bytes:

@@ -22,7 +22,7 @@ from donkeysim.core.clock import Clock
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.serve.client_queues import ClientQueue, Entry, Presence, QueueTurns
 from donkeysim.serve.output import Output
-from donkeysim.serve.wakefulness import Wakefulness
+from donkeysim.serve.busy_polling import BusyPolling
 from donkeysim.wire.messages import DriveCar, Request
 from donkeysim.world.tracks import list_scenes
 
@@ -79,7 +79,7 @@ class SimulationThread:
         self._is_delivering = self._is_awaited = False
         self._delivered = threading.Event()
         self._lock = threading.Lock()
-        self._wakefulness = Wakefulness(read_clock)
+        self._busy_polling = BusyPolling(read_clock)
         self._put_count = self._done_count = 0
         self._is_stopping = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -120,10 +120,10 @@ class SimulationThread:
         queue = self._queues.get(client_id)
         return queue is None or not queue.is_full
 
-    def note_conduct(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None:
+    def note_health(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None:
         """Take note whether a client reads its telemetry, and whether it makes many mistakes."""
         if self._simulation is not None:
-            self._simulation.note_conduct(client_id, is_reading, is_troublesome)
+            self._simulation.note_health(client_id, is_reading, is_troublesome)
 
     def execute(self, client_id: int, request: Request) -> None:
         """Pass on what a client that has joined asks for, or do it at once where that is quicker."""
@@ -139,7 +139,7 @@ class SimulationThread:
         ):
             self._append(self._queues[client_id], request)
             return
-        self._wakefulness.note_control()
+        self._busy_polling.note_control()
         try:
             self._guard(simulation, lambda simulation: simulation.execute(client_id, request))
             self._guard(simulation, lambda simulation: simulation.beat())
@@ -149,7 +149,7 @@ class SimulationThread:
         finally:
             self._lock.release()
         self._deliver(outputs)
-        self._wakefulness.note_answer()
+        self._busy_polling.note_answer()
 
     def _append(self, queue: ClientQueue, entry: Entry) -> None:
         """Put an entry into a client's queue and see to it that the thread knows."""

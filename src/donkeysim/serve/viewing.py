@@ -6,7 +6,7 @@ from donkeysim.core.clock import Clock
 from donkeysim.core.errors import SceneError
 from donkeysim.core.image import encode_jpeg
 from donkeysim.serve.car_park import CarPark
-from donkeysim.serve.picture_desk import PictureDesk
+from donkeysim.serve.telemetry_scheduler import TelemetryScheduler
 from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car, draw_place
@@ -25,10 +25,12 @@ class Viewing:
         interpolator: Pictures for watchers between its moments, while time passes at a steady rate.
     """
 
-    def __init__(self, park: CarPark, desk: PictureDesk, composer: TelemetryWriter, read_clock: Clock) -> None:
+    def __init__(
+        self, park: CarPark, scheduler: TelemetryScheduler, composer: TelemetryWriter, read_clock: Clock
+    ) -> None:
         self.outline: Outline | None = None
         self.interpolator = LiveInterpolator(read_clock)
-        self._park, self._desk, self._composer, self._read_clock = park, desk, composer, read_clock
+        self._park, self._scheduler, self._composer, self._read_clock = park, scheduler, composer, read_clock
         self._watched_until = -1.0
 
     def open(self, simulator: Simulator) -> None:
@@ -77,7 +79,7 @@ class Viewing:
         assert simulator is not None, "where cars are, there is a scene"
         if kind == "camera":
             if car.picture is None:
-                if self._desk.is_apart(car):
+                if self._scheduler.is_apart(car):
                     raise SceneError(f"the first picture of car {car_id} is being drawn; ask again in a second.")
                 simulator.render([car.row])
                 return encode_jpeg(simulator.get_picture(car.row))

@@ -107,7 +107,7 @@ class RaceHost:
         row = None if race is None or competitor is None else race.find_row(competitor)
         if race is not None and row is not None:
             race.part(row)
-            self._simulation.desk.forget(self._simulation.park[row])
+            self._simulation.scheduler.forget(self._simulation.park[row])
             self._simulation.park[row].client = None
             return
         if client.car is not None and self._simulation.simulator is not None:
@@ -258,7 +258,7 @@ class RaceHost:
         """Let the race begin; who is not in it watches."""
         for car in list(self._simulation.park):
             self._simulation.take_away(paddock, car)
-        self._simulation.desk.clear()
+        self._simulation.scheduler.clear()
         self._paddock, self._simulation.simulator = paddock, run.simulator
         rows: dict[int, SceneCar] = {}
         for client in self._simulation.clients.values():
@@ -308,7 +308,7 @@ class RaceHost:
         self._simulation.viewing.interpolator.broadcast = self._free_broadcast
         self.race, self._simulation.simulator, self._paddock = None, self._paddock, None
         self._paddock_time = 0.0
-        self._simulation.outputs += self._simulation.desk.clear()
+        self._simulation.outputs += self._simulation.scheduler.clear()
         self._simulation.park.move({})
         assert self._simulation.simulator is not None
         self._simulation.look_around(self._simulation.simulator)
@@ -390,4 +390,4 @@ class RaceHost:
         outputs = list(self.race.pass_frame(step_count))
         self._simulation.tell_events(simulator, self.race.run.events)
         self.recording.note(simulator, self._simulation.park.map_rows(), self._draw(self.race))
-        self._simulation.outputs += self._simulation.desk.hold_back(outputs)
+        self._simulation.outputs += self._simulation.scheduler.hold_back(outputs)

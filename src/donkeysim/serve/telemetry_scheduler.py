@@ -20,7 +20,7 @@ from donkeysim.core.clock import Clock
 from donkeysim.render.scratch import ScratchRoom
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.participants import SceneCar
-from donkeysim.serve.picture_budget import Account, choose_apart
+from donkeysim.serve.picture_budget import CostAccount, choose_apart
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.sim.simulator import Simulator
@@ -40,7 +40,7 @@ What is begun may take twice as long as the last time, and must not make the nex
 _log = logging.getLogger("donkeysim.simulation")
 
 
-class PictureDesk:
+class TelemetryScheduler:
     """Makes the telemetry of all cars of a scene; its methods belong to the simulation's thread."""
 
     def __init__(
@@ -51,7 +51,7 @@ class PictureDesk:
         read_cost: Clock = time.thread_time,
         make_threads: Callable[[int], Executor] = lambda count: ThreadPoolExecutor(count, "pictures"),
     ) -> None:
-        """Open an empty desk; threads start with the first picture that needs one.
+        """Begin with nobody; threads start with the first picture that needs one.
 
         Args:
             options: How the simulation is run.
@@ -66,7 +66,7 @@ class PictureDesk:
         self._make_threads = make_threads
         self._thread_count = options.worker_count
         self._beat_seconds = 1.0 / (options.telemetry_rate * (options.time_scale or 1.0))
-        self._accounts: dict[int, Account] = {}
+        self._accounts: dict[int, CostAccount] = {}
         self._threads: Executor | None = None
         self._own = threading.local()
         self._turn = 0.0
@@ -105,7 +105,7 @@ class PictureDesk:
             held.get(event.client_id, now).append(event)
         return now
 
-    def tell(
+    def send(
         self, simulator: Simulator, cars: Sequence[SceneCar], kind: OutputKind, seconds_left: Clock | None = None
     ) -> Iterator[list[Output]]:
         """Yield what these cars' clients are sent now, a few at a time, and clear the hits that are in it.
@@ -119,7 +119,7 @@ class PictureDesk:
             kind: ANSWER: each gets its telemetry of now.
             seconds_left: Returns the time to the next beat [s]; None: everybody is told.
         """
-        heavy: list[tuple[SceneCar, Account]] = []
+        heavy: list[tuple[SceneCar, CostAccount]] = []
         light: list[SceneCar] = []
         for car in cars:
             account = self._find_account(simulator, car)
@@ -127,10 +127,10 @@ class PictureDesk:
                 light.append(car)
             else:
                 heavy.append((car, account))
-        yield from self._tell_light(simulator, light, kind, self._measure_room(seconds_left, END_SHARE))
+        yield from self._send_light(simulator, light, kind, self._measure_room(seconds_left, END_SHARE))
         if heavy:
             outputs: list[Output] = []
-            self._tell_heavy(simulator, heavy, kind, outputs, self._measure_room(seconds_left, HEAVY_END_SHARE))
+            self._send_heavy(simulator, heavy, kind, outputs, self._measure_room(seconds_left, HEAVY_END_SHARE))
             yield outputs
 
     # -- inside -------------------------------------------------------------------------------------------------------
@@ -139,37 +139,37 @@ class PictureDesk:
         """Return a clock of the time in which telemetry may be begun, all of a beat but its last share."""
         return None if seconds_left is None else lambda: seconds_left() - share * self._beat_seconds
 
-    def _find_account(self, simulator: Simulator, car: SceneCar) -> Account:
+    def _find_account(self, simulator: Simulator, car: SceneCar) -> CostAccount:
         sensors = simulator.list_sensors(car.row)
         account = self._accounts.get(car.car_id)
         if account is None:
-            account = self._accounts[car.car_id] = Account(car.client.client_id if car.client else 0, sensors)
+            account = self._accounts[car.car_id] = CostAccount(car.client.client_id if car.client else 0, sensors)
             account.equip(sensors)
         elif not all(map(operator.is_, sensors, account.sensors)):
             account.equip(sensors)
         return account
 
-    def _tell_light(
+    def _send_light(
         self, simulator: Simulator, cars: list[SceneCar], kind: OutputKind, room: Clock | None
     ) -> Iterator[list[Output]]:
-        """Tell whose pictures are small: the first, then a few together as far as they should fit in."""
+        """Send to those whose pictures are small: the first, then a few together as far as they should fit in."""
         waiting = line_up(cars, self._late) if len(cars) > 1 else cars
         due = 1 + math.ceil((len(waiting) - 1) / MOST_BEATS_LATE)
-        told, count, began = 0, 1, self._read_clock()
+        sent, count, began = 0, 1, self._read_clock()
         while waiting and count > 0:
             together, waiting = waiting[:count], waiting[count:]
             outputs: list[Output] = []
-            self._tell_now(simulator, together, kind, outputs)
+            self._send_now(simulator, together, kind, outputs)
             yield outputs
-            told += len(together)
+            sent += len(together)
             count = MOST_TOGETHER
             if room is not None:
-                seconds = (self._read_clock() - began) / told
+                seconds = (self._read_clock() - began) / sent
                 fitting = room() / seconds if seconds else math.inf
-                count = int(min(count, max(fitting, due - told)))
+                count = int(min(count, max(fitting, due - sent)))
         self._late = [car.car_id for car in waiting]
 
-    def _tell_now(
+    def _send_now(
         self, simulator: Simulator, cars: Sequence[SceneCar], kind: OutputKind, outputs: list[Output]
     ) -> None:
         """Draw and write the telemetry of cars."""
@@ -178,14 +178,14 @@ class PictureDesk:
             line = self._composer.compose(simulator, car)
             if line is not None and car.client is not None:
                 outputs.append(Output(car.client.client_id, kind, line))
-        told = [car.row for car in cars if car.telemetry is not None and car.telemetry.hit != "none"]
-        if told:
-            simulator.clear_hits(told)
+        hit = [car.row for car in cars if car.telemetry is not None and car.telemetry.hit != "none"]
+        if hit:
+            simulator.clear_hits(hit)
 
-    def _tell_heavy(
+    def _send_heavy(
         self,
         simulator: Simulator,
-        heavy: list[tuple[SceneCar, Account]],
+        heavy: list[tuple[SceneCar, CostAccount]],
         kind: OutputKind,
         outputs: list[Output],
         room: Clock | None,
@@ -199,7 +199,7 @@ class PictureDesk:
         free = [(car, account) for car, account in heavy if account.work is None]
         for car, account in take_turns([pair for pair in free if not pair[1].is_apart], room):
             began = self._read_cost()
-            self._tell_now(simulator, [car], kind, outputs)
+            self._send_now(simulator, [car], kind, outputs)
             account.note_cost(self._read_cost() - began)
             account.note_sent(self._read_clock())
         waiting = sorted((pair for pair in free if pair[1].is_apart), key=lambda pair: pair[1].used)
@@ -218,7 +218,7 @@ class PictureDesk:
     def _list_dues(self) -> list[float]:
         return [a.due for a in self._accounts.values() if a.work is not None and not a.work.done()]
 
-    def _begin(self, simulator: Simulator, car: SceneCar, account: Account) -> None:
+    def _begin(self, simulator: Simulator, car: SceneCar, account: CostAccount) -> None:
         """Have a telemetry of this moment drawn."""
         if self._threads is None:
             self._threads = self._make_threads(self._thread_count)
@@ -235,7 +235,7 @@ class PictureDesk:
         line = finish(self._own.__dict__.setdefault("room", ScratchRoom()))
         return line, self._read_cost() - began
 
-    def _collect(self, account: Account, kind: OutputKind | None, outputs: list[Output]) -> None:
+    def _collect(self, account: CostAccount, kind: OutputKind | None, outputs: list[Output]) -> None:
         """Hand out what was drawn, as soon as it is there, and what happened meanwhile; kind None: only that."""
         work, account.work = account.work, None
         assert work is not None
@@ -265,7 +265,9 @@ class PictureDesk:
             threads.shutdown(wait=False)
 
 
-def take_turns(pairs: Sequence[tuple[SceneCar, Account]], room: Clock | None) -> Iterator[tuple[SceneCar, Account]]:
+def take_turns(
+    pairs: Sequence[tuple[SceneCar, CostAccount]], room: Clock | None
+) -> Iterator[tuple[SceneCar, CostAccount]]:
     """Yield those for whom there is room, while time passes; then who has waited for longest, if not only now."""
     late = []
     for pair in pairs:

@@ -1,4 +1,4 @@
-"""Stays awake for the next control where it comes at once: falling asleep and waking take longer than that.
+"""Busy polling: the event loop stays awake for a control that comes at once, as waking would take longer than that.
 
 In lock-step a quick client answers a telemetry within a tenth of a millisecond. An event loop that sleeps meanwhile
 lets its core rest; it wakes late, and the step that follows is slower by a fifth.
@@ -15,7 +15,7 @@ AWAKE_SECONDS = 0.0003
 """For so long the loop stays awake after an answer, and a control that comes within it is quick [s]."""
 
 
-class Wakefulness:
+class BusyPolling:
     """Keeps the running event loop from sleeping after an answer when the control before came quickly.
 
     A client that takes its time costs nothing more: the loop sleeps as ever.

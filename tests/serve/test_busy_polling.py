@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from donkeysim.serve import wakefulness as module
-from donkeysim.serve.wakefulness import Wakefulness
+from donkeysim.serve import busy_polling as module
+from donkeysim.serve.busy_polling import BusyPolling
 
 AWAKE_SECONDS = 0.02
 
@@ -22,7 +22,7 @@ def count_rounds(gap, exchanges, core_count=2):
 
     async def run():
         loop, rounds = asyncio.get_running_loop(), 0
-        wakefulness = Wakefulness(time.perf_counter, core_count)
+        busy_polling = BusyPolling(time.perf_counter, core_count)
         select = loop._selector.select
 
         def count(timeout=None):
@@ -32,8 +32,8 @@ def count_rounds(gap, exchanges, core_count=2):
 
         loop._selector.select = count
         for _ in range(exchanges):
-            wakefulness.note_control()
-            wakefulness.note_answer()
+            busy_polling.note_control()
+            busy_polling.note_answer()
             control = loop.create_future()
             loop.call_later(gap, control.set_result, None)
             await control
@@ -53,10 +53,10 @@ def test_sleeps_while_a_client_takes_its_time_or_needs_the_only_core(gap, core_c
 
 def test_gives_up_when_a_quick_client_falls_silent():
     async def run():
-        wakefulness = Wakefulness(time.perf_counter, 2)
-        wakefulness.note_answer()
-        wakefulness.note_control()
-        wakefulness.note_answer()
+        busy_polling = BusyPolling(time.perf_counter, 2)
+        busy_polling.note_answer()
+        busy_polling.note_control()
+        busy_polling.note_answer()
         await asyncio.sleep(2 * AWAKE_SECONDS)
         began = time.process_time()
         await asyncio.sleep(0.2)
