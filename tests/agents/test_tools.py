@@ -2,24 +2,27 @@
 
 import asyncio
 import base64
+import importlib.util
 import json
 import os
 import sys
 
 import pytest
 
-pytest.importorskip("mcp")
-
-from mcp import Client, StdioServerParameters
-
-from donkeysim.agents import baseline
 from donkeysim.agents.board import read_board
-from donkeysim.agents.tools import Tools
 from donkeysim.agents.trip import Trip
 from donkeysim.cli import donkey
 from donkeysim.core.image import decode_picture
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import CameraSpec
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("mcp") is None, reason="mcp is not installed")
+
+
+def connect(server):
+    from mcp import Client  # a second, which the other workers need not spend
+
+    return Client(server)
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +39,8 @@ def noted():
 
 @pytest.fixture
 def server(trip, noted):
+    from donkeysim.agents.tools import Tools  # as heavy
+
     trip.begin()
     return Tools(trip, lambda name, summary: noted.append((name, summary))).make_server()
 
@@ -44,7 +49,7 @@ def call(server, *calls):
     """Return the results of calls, (tool, arguments), of one client."""
 
     async def run():
-        async with Client(server) as client:
+        async with connect(server) as client:
             return [await client.call_tool(tool, arguments) for tool, arguments in calls]
 
     return asyncio.run(run())
@@ -56,7 +61,7 @@ def read(result):
 
 def test_there_are_three_tools_that_say_what_they_take(server):
     async def ask():
-        async with Client(server) as client:
+        async with connect(server) as client:
             return (await client.list_tools()).tools
 
     tools = {tool.name: tool for tool in asyncio.run(ask())}
@@ -104,6 +109,8 @@ def test_what_is_not_possible_is_told_and_costs_no_time(server):
 
 
 def test_the_baseline_drives_by_the_same_tools(server, noted):
+    from donkeysim.agents import baseline
+
     readings = asyncio.run(baseline.drive(server, 120))
     assert readings["ending"] == "stopped"
     assert readings["metres"] > 10.0
@@ -112,6 +119,8 @@ def test_the_baseline_drives_by_the_same_tools(server, noted):
 
 
 def test_a_program_is_served_over_its_standard_streams(tmp_path, capsys):
+    from mcp import StdioServerParameters
+
     board = tmp_path / "board.jsonl"
     words = ["-m", "donkeysim", "mcp", "--track", "waveshare", "--picture", "64x48", "--board", str(board)]
     words += ["--name", "a tester"]

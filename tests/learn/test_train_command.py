@@ -18,7 +18,6 @@ from donkeysim.learn.files.h5 import write_h5
 from donkeysim.learn.files.header import make_header
 from donkeysim.learn.files.network import Layer, Network
 from donkeysim.learn.files.places import read_places
-from donkeysim.learn.fit import EpochResult
 from stand_ins.steered_tub import SIZE, write_steered_tub
 from stand_ins.untrained_models import DefaultConfig
 
@@ -59,6 +58,8 @@ def test_the_pages_command_trains(car, capsys):
 
 
 def test_the_bar_names_what_is_going_on(monkeypatch):
+    from donkeysim.learn.fit import EpochResult  # Keras takes seconds, which the other workers need not spend
+
     bars = []
 
     class KeptProgress(train.Progress):

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-from scipy import stats
 
 from donkeysim.cluster.executor import Executor
 from donkeysim.core.errors import SpecError
@@ -166,6 +165,8 @@ def sum_up(spec: MatrixSpec, cells: Iterable[Cell]) -> list[Cells]:
 
 
 def _describe(cells: Sequence[Cell]) -> Cells:
+    from scipy import stats  # most of a second, which only a finished matrix needs
+
     passed = sum(cell.is_passed for cell in cells)
     bounds = stats.binomtest(passed, len(cells)).proportion_ci(CONFIDENCE, method="wilson")
     return Cells(
@@ -182,6 +183,8 @@ def _describe(cells: Sequence[Cell]) -> Cells:
 
 def estimate_mean(values: Sequence[float]) -> Interval:
     """Return the mean of values and where the mean of all such values lies; of none, no numbers."""
+    from scipy import stats
+
     if not values:
         return Interval(math.nan, math.nan, math.nan)
     mean = float(np.mean(values))
