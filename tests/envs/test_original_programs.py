@@ -151,7 +151,7 @@ def test_a_car_elsewhere_has_the_same_viewer(server):
     env.reset()
     env.viewer.take_action((0.25, 0.5))
     assert env.viewer.observe()[0].shape == (120, 160, 3)
-    assert (server.control["steering"], server.control["throttle"]) == ("0.25", "0.5")
+    assert wait_until(lambda: (server.control["steering"], server.control["throttle"]) == ("0.25", "0.5"))
     env.viewer.set_car_config("f1", (1, 2, 3), "Anna")
     env.viewer.exit_scene()
     assert wait_until(lambda: server.of_kind("exit_scene"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from donkeysim.core.errors import SceneError
 from donkeysim.core.files import write_whole
 from donkeysim.world.tracks.catalogue import find_own_tracks, find_tracks
-from donkeysim.world.tracks.paths.path_file import LEAST_CIRCUIT, measure_raw_path, read_raw_path
+from donkeysim.world.tracks.paths.path_file import is_full_size, read_raw_path
 from donkeysim.world.tracks.paths.raw_path import RawPath
 from donkeysim.world.tracks.tables.path import PATH_SUFFIXES, PathTable
 from donkeysim.world.tracks.tables.road import RoadTable
@@ -95,7 +95,7 @@ def _choose_scale(path_file: Path, raw: RawPath) -> tuple[float, float]:
     kind = path_file.suffix.lower()
     if kind == ".svg":
         return 1.0, LENGTH_DRAWN
-    if kind != ".csv" or measure_raw_path(raw) < LEAST_CIRCUIT:
+    if kind != ".csv" or not is_full_size(raw):
         return 1.0, 0.0
     if raw.width is None:
         return 0.1, 0.0

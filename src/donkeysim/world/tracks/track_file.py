@@ -163,13 +163,13 @@ def make_bare_track(path: Path) -> TrackFile:
     Raises:
         SceneError: The path cannot be read.
     """
-    from donkeysim.world.tracks.paths.path_file import LEAST_CIRCUIT, measure_raw_path, read_raw_path
+    from donkeysim.world.tracks.paths.path_file import is_full_size, read_raw_path
 
     kind, raw = path.suffix.lower(), read_raw_path(path, "")
     table = PathTable(
         file=str(path),
         closed=raw.is_closed is not False,
-        scale=0.1 if kind == ".csv" and measure_raw_path(raw) >= LEAST_CIRCUIT else 1.0,
+        scale=0.1 if kind == ".csv" and is_full_size(raw) else 1.0,
         length=30.0 if kind == ".svg" else 0.0,
         smooth=0.8 if kind == ".svg" else 0.0,
     )

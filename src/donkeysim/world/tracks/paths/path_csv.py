@@ -79,7 +79,7 @@ def read_points(content: str, source: str) -> RawPath:
     width = table[:, [3, 2]] if (names is None and table.shape[1] == 4) or COLUMNS[2] in (names or ()) else None
     is_closed = bool(len(step)) and gap <= MEETING * float(step.max())
     heights = _take_heights(table, names or [])
-    return RawPath(table[:, :2], width, False, is_closed, *heights)
+    return RawPath(table[:, :2], width, False, is_closed, *heights, is_recorded=names == [*RECORDED])
 
 
 def _take_heights(

@@ -136,6 +136,11 @@ LEAST_CIRCUIT = 100.0
 """Lists of points of a longer path are of a circuit for real cars; shorter ones were recorded by small ones [m]."""
 
 
+def is_full_size(raw: RawPath) -> bool:
+    """Return whether a list of points is of a circuit for real cars, whose tracks are models of it."""
+    return not raw.is_recorded and measure_raw_path(raw) >= LEAST_CIRCUIT
+
+
 def measure_raw_path(raw: RawPath) -> float:
     """Return the length of the line through a path's points, in the file's units."""
     return _measure(raw.position, raw.is_closed is not False)

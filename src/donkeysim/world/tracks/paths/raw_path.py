@@ -26,6 +26,7 @@ class RawPath:
         height: Of the ground in the file's units, shape [point_count]; None: the file says nothing about it.
         bank: Of the ground at the road's left and right edge, shape [point_count, 2]; None: the road is not banked.
         node_height: Of the points themselves, where they are nodes, shape [point_count]; None: not said.
+        is_recorded: Whether a small car drove it, so that it is of the right size.
     """
 
     position: FloatArray
@@ -35,3 +36,4 @@ class RawPath:
     height: FloatArray | None = None
     bank: FloatArray | None = None
     node_height: FloatArray | None = None
+    is_recorded: bool = False
