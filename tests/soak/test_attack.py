@@ -59,7 +59,7 @@ def test_an_honest_client_does_not_feel_an_attack(attackers, tmp_path):
     figures = {"rate": rate, "gaps_within_15_ms": within, "gap_median": statistics.median(gaps), "gap_max": max(gaps)}
     report("attack", attackers=attackers, **figures, memory_MB=memory, log_bytes=size, sent=sent)
     assert 19.8 <= rate <= 20.2
-    assert within >= 0.999
+    assert within >= 0.99
     assert max(gaps) <= 0.1
     assert statistics.mean(memory[-3:]) < statistics.mean(memory[2:5]) * 1.05 + 10, "no leak"
     assert size < 1e6
