@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from budgets import BUDGETS, BudgetReport, find_folder
+from budgets import BUDGETS, BudgetReport, ProcessorClock, find_folder
 from kept_scenes import keep_scenes
 from lanes import find_lane
 
@@ -40,6 +40,7 @@ def runs_everything(config: pytest.Config) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(ProcessorClock(), "processor-clock")
     gc.disable()  # a quarter of the time that reading the tests takes; see pytest_collection_finish
     if is_worker(config):
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # training would wait for threads that other workers hold up
