@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,8 @@ TESTS = Path(__file__).parent
 WORKERS = (os.cpu_count() or 1) + 1
 """One more than there are cores, as many tests wait for programs and browsers."""
 
-SCENES = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
-"""Where the scenes of a run are kept."""
+SCENES = pytest.StashKey[Path]()
+"""Where the scenes of a run are kept: in pytest's temporary folder, of which it clears what killed runs have left."""
 
 CHOSEN = "not soak and not gpu and not device"
 """What is run when nobody chooses, see pyproject.toml."""
@@ -46,9 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # training would wait for threads that other workers hold up
         if config.workerinput["runs_everything"]:
             config.args = list_folders(int(config.workerinput["workerid"].removeprefix("gw")))
-        return
-    config.stash[SCENES] = tempfile.TemporaryDirectory(prefix="scenes-", ignore_cleanup_errors=True)
-    if runs_everything(config) and not config.option.collectonly:
+    elif runs_everything(config) and not config.option.collectonly:
         config.pluginmanager.register(BudgetReport(), "budget-report")
 
 
@@ -56,12 +54,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_configure_node(node: Any) -> None:
     """Tell a worker whether all tests are run, and where scenes are kept."""
     node.workerinput["runs_everything"] = runs_everything(node.config)
-    node.workerinput["scenes"] = node.config.stash[SCENES].name
+    node.workerinput["scenes"] = str(node.config.stash[SCENES])
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if SCENES in config.stash:
-        config.stash[SCENES].cleanup()
+        shutil.rmtree(config.stash[SCENES], ignore_errors=True)
 
 
 def list_folders(worker: int) -> list[str]:
@@ -88,8 +86,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     builder = sys.modules.get("donkeysim.world.tracks.builder")
     if builder is not None and not hasattr(builder.build_scene, "cache_info"):
         config = item.config
-        folder = config.workerinput["scenes"] if is_worker(config) else config.stash[SCENES].name
-        builder.build_scene = keep_scenes(builder.build_scene, Path(folder))
+        folder = Path(config.workerinput["scenes"]) if is_worker(config) else config.stash[SCENES]
+        builder.build_scene = keep_scenes(builder.build_scene, folder)
     loader = sys.modules.get("donkeysim.serve.scene_loader")
     if loader is not None:
         loader._settle_memory = lambda: None
@@ -125,8 +123,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Compile kernels once before there are workers, each of which would compile them."""
-    if is_worker(session.config) or not getattr(session.config.option, "numprocesses", None):
+    """Make room for scenes, and compile kernels once before there are workers, each of which would compile them."""
+    if is_worker(session.config):
+        return
+    session.config.stash[SCENES] = session.config._tmp_path_factory.mktemp("scenes", numbered=False)
+    if not getattr(session.config.option, "numprocesses", None):
         return
     from donkeysim.sim.compile_processes import PARTS, CompileProcesses, is_compiled
 

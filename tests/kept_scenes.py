@@ -60,11 +60,14 @@ def is_packaged(name: str) -> bool:
 
 
 def write_whole(file: Path, write: Callable[[Any], None]) -> None:
-    """Write a file that others see when it is finished."""
+    """Write a file that others see when it is finished, unless another worker has written the same meanwhile."""
     draft = file.with_suffix(f".{os.getpid()}")
     with draft.open("wb") as stream:
         write(stream)
-    draft.replace(file)
+    try:
+        draft.replace(file)
+    except PermissionError:  # Windows, where that one is read
+        draft.unlink()
 
 
 class ScenePickler(pickle.Pickler):
