@@ -153,6 +153,10 @@ def test_a_smaller_picture_shows_what_the_large_one_does():
 
 @pytest.fixture(scope="module")
 def drive_by():
+    return make_speckled_floor()
+
+
+def make_speckled_floor():
     """A camera, and what takes its picture of a speckled floor from a place."""
     camera = FloorCamera(scale_lens(LENS, (160, 120)), MOUNT, 0.06)
     speckle = gaussian_filter(np.random.default_rng(3).normal(size=(800, 800)), 2.0)

@@ -7,7 +7,17 @@ import tomllib
 import numpy as np
 import pytest
 
-from calibration.test_calibration import BOARD, FISHEYE, LENS, MOUNT, SIZE, make_drive, make_floor_view, project
+from calibration.test_calibration import (
+    BOARD,
+    FISHEYE,
+    LENS,
+    MOUNT,
+    SIZE,
+    make_drive,
+    make_floor_view,
+    make_speckled_floor,
+    project,
+)
 from donkeysim.calibration import wizard
 from donkeysim.calibration.camera import (
     Mount,
@@ -23,6 +33,7 @@ from donkeysim.calibration.lane_lines import LaneLine
 from donkeysim.calibration.motion import FloorCamera
 from donkeysim.calibration.response import fit_scales
 from donkeysim.core.errors import DonkeySimError
+from donkeysim.tub.writer import TubWriter
 
 
 def see_floor(lens, share, noise=0.05):
@@ -90,6 +101,35 @@ def test_where_a_fisheye_cannot_begin_the_other_lens_stays():
     found = _solve_equidistant(first, seen, np.ones(seen.shape[:2], bool), BOARD)
     assert found.lens == LENS
     assert np.isinf(found.apart).all()
+
+
+@pytest.fixture(scope="module")
+def winding_drive():
+    """A camera, and what it sees of a floor on a winding way."""
+    camera, take_picture = make_speckled_floor()
+    place, pictures = np.zeros(3), []
+    for frame in range(16):
+        pictures.append(take_picture(place))
+        c, s = math.cos(place[2]), math.sin(place[2])
+        place = place + np.array([0.04 * c, 0.04 * s, 0.06 * math.sin(frame / 6)])
+    return camera, pictures
+
+
+@pytest.mark.parametrize(
+    ("focal", "turned", "is_told"),
+    [(1.0, 0.0, False), (0.8, 0.0, True), (1.2, 0.0, True), (1.0, 5.0, True), (1.0, -5.0, True)],
+)
+def test_a_drive_that_another_camera_took_is_told(winding_drive, focal, turned, is_told, tmp_path):
+    camera, pictures = winding_drive
+    with TubWriter(tmp_path, ["cam/image_array"], ["image_array"]) as tub:
+        for picture in pictures:
+            tub.write_record({"cam/image_array": picture})
+    lens = dataclasses.replace(camera.lens, focal=tuple(focal * each for each in camera.lens.focal))
+    mount = dataclasses.replace(camera.mount, pitch=camera.mount.pitch + math.radians(turned))
+    drive = wizard.follow_drive(tmp_path, FloorCamera(lens, mount, 0.06), rate=20.0)
+    assert bool(drive.list_doubts()) == is_told
+    if is_told:
+        assert "did another camera take the drive" in drive.list_doubts()[0]
 
 
 @pytest.mark.parametrize("gain", [-0.3, 0.01])

@@ -95,7 +95,9 @@ def find_own_body(pictures: Iterable[ByteArray]) -> BoolArray:
     return body
 
 
-def follow_floor(pictures: Iterable[ByteArray], camera: FloorCamera, own: BoolArray | None = None) -> FloatArray:
+def follow_floor(
+    pictures: Iterable[ByteArray], camera: FloorCamera, own: BoolArray | None = None, gaps: list[float] | None = None
+) -> FloatArray:
     """Return how the car moved from each picture to the next: ahead and to the left [m], to the left [rad].
 
     Not numbers where too little of the floor could be followed. Shape [picture_count - 1, 3].
@@ -103,6 +105,7 @@ def follow_floor(pictures: Iterable[ByteArray], camera: FloorCamera, own: BoolAr
     Args:
         camera: That took them.
         own: Where they show the car itself, see `find_own_body`; None: nowhere.
+        gaps: Gets, for each move, how far points of the floor went from where it takes them, in the median [pixel].
     """
     cv2 = import_extra("cv2", "following the floor needs OpenCV")
     follower = _Follower(cv2, camera, own)
@@ -116,6 +119,8 @@ def follow_floor(pictures: Iterable[ByteArray], camera: FloorCamera, own: BoolAr
             moves.append(move)
             if np.isfinite(move).all():  # else the last motion is still the best guess
                 guess = move
+                if gaps is not None:
+                    gaps.append(follower.gap)
         last = grey
     return np.array(moves).reshape(-1, 3)
 
@@ -166,6 +171,8 @@ class _Follower:
         self._floor, self._near = _map_floor(camera)
         self._own = np.zeros(self._near.shape, bool) if own is None else own
         self._near[self._own] = 0
+        self.gap = 0.0
+        """How far points went from where the last move takes them, in the median [pixel]."""
 
     def find_move(self, before: ByteArray, after: ByteArray, guess: FloatArray) -> FloatArray:
         """Return ahead, left and turn; not numbers where too little of the floor could be followed."""
@@ -219,6 +226,7 @@ class _Follower:
             x_scale=(0.05, 0.02, 0.05),
         )
         move: FloatArray = solved.x
+        self.gap = float(np.median(np.linalg.norm(solved.fun.reshape(-1, 2), axis=1)))
         return move
 
 

@@ -196,7 +196,8 @@ def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> M
     first = records[0].load_image()
     camera = replace(camera, lens=scale_lens(camera.lens, (first.shape[1], first.shape[0])))
     own = find_own_body(record.load_image() for record in records)
-    moves = follow_floor((record.load_image() for record in records), camera, own)
+    gaps: list[float] = []
+    moves = follow_floor((record.load_image() for record in records), camera, own, gaps)
     if rate is None:
         time = (np.array([record.timestamp_ms for record in records]) - records[0].timestamp_ms) / 1000.0
     else:
@@ -207,7 +208,8 @@ def follow_drive(tub: Path, camera: FloorCamera, rate: float | None = None) -> M
         np.array([read_number(record.values.get(find_command_keys(record.values)[side])) or 0.0 for record in records])
         for side in range(2)
     )
-    return MeasuredDrive(time, steering, throttle, speed, turn)
+    gap = float(np.median(gaps)) * 640 / first.shape[1] if gaps else 0.0
+    return MeasuredDrive(time, steering, throttle, speed, turn, gap)
 
 
 def write_floor_check(path: Path, picture: Path, lens: LensSpec, mount: Mount, ahead: float) -> None:

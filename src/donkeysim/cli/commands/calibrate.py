@@ -104,7 +104,10 @@ def _calibrate(arguments: argparse.Namespace, board: Board) -> int:
     console.print(f"saved {out}_camera.toml and {out}_check.png (horizon red, lanes green)", soft_wrap=True)
     if arguments.tub:
         camera = FloorCamera(lens, mount, ahead)
-        scales = wizard.fit_car(arguments.car, wizard.follow_drive(Path(arguments.tub), camera, arguments.rate))
+        drive = wizard.follow_drive(Path(arguments.tub), camera, arguments.rate)
+        for doubt in drive.list_doubts():
+            console.print(f"warning: {doubt}", soft_wrap=True)
+        scales = wizard.fit_car(arguments.car, drive)
         wizard.write_car(Path(f"{out}_car.toml"), arguments.car, scales)
         torque = (
             f"the drive does not tell the torque (± {scales.torque_spread:.0%}), the preset's stays"
