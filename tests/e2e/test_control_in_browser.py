@@ -293,7 +293,10 @@ def test_the_badge_says_while_nothing_is_recorded(open_page, car):
     page = open_page()
     car.inputs["is_recorded"] = False
     page.keyboard.press("r")
-    expect(page.locator("#recording-badge")).to_have_text("REC – waits until you drive")
+    expect(page.locator("#recording-badge")).to_have_text("REC waits" + "until you drive")
+    expect(page.locator("#rec-why")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator("#rec-why")).to_be_hidden()
     car.inputs["is_recorded"] = True
     expect(page.locator("#recording-badge")).to_have_text("REC")
 
@@ -696,7 +699,7 @@ def test_all_that_driving_needs_is_seen_without_scrolling_in_every_language(open
     telemetry = make_telemetry(1.0, hit="grandstand")
     telemetry.cte, telemetry.on_road = -12.48, False
     pilot = {"pilots": ("Expert", "generated_track.onnx"), "pilot": "generated_track.onnx"}
-    travelling.inputs |= {"telemetry": telemetry, "record_count": 4940, **pilot}
+    travelling.inputs |= {"telemetry": telemetry, "record_count": 4940, "is_recorded": False, **pilot}
     page = open_page(address=travelling.address)
     expect(page.locator("#view")).to_be_visible()
     page.keyboard.press("r")
