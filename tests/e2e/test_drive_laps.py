@@ -5,6 +5,7 @@ import pytest
 from e2e import gym_client
 from e2e.gym_client import GymClient, LaneKeeper
 from e2e.simulator_process import SimulatorProcess
+from e2e.wire_client import WireClient
 from waiting import wait_until
 
 CONFIGURATION = [
@@ -81,4 +82,16 @@ def test_leaving_the_scene_right_after_making_it_offers_the_scenes_again(simulat
     assert client.observe()["time"] > telemetry["time"]
     assert [event["msg_type"] for event in client.events].count("car_loaded") == 2
     assert not client.aborted
+    client.close()
+
+
+def test_quit_app_ends_it_in_a_scene_with_exit_code_0(simulator):
+    """The last of this simulator."""
+    client = GymClient(simulator.address)
+    client.wait_until_loaded()
+    with WireClient(simulator.address) as other:
+        other.read_until("telemetry")
+        other.send({"msg_type": "quit_app"})
+        assert other.is_closed()
+        assert simulator.wait() == 0
     client.close()

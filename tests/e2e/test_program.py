@@ -136,14 +136,6 @@ def test_signals_end_it_with_exit_code_0_and_free_the_port(number, scene):
             again.bind(simulator.address)
 
 
-def test_quit_app_ends_it_in_a_scene_with_exit_code_0():
-    with SimulatorProcess("--scene", QUICK) as simulator, WireClient(simulator.address) as client:
-        client.read_until("telemetry")
-        client.send({"msg_type": "quit_app"})
-        assert client.is_closed()
-        assert simulator.wait() == 0
-
-
 @posix
 @pytest.mark.soak
 def test_after_a_kill_the_port_can_be_bound_at_once_and_no_child_lives_on():
