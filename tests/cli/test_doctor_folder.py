@@ -59,7 +59,7 @@ def good(tmp_path_factory):
     write_old_tub(folder / "old")
     convert(car / "data", folder / "drive.parquet")
     shutil.copy(BUILT_IN_PILOT, car / "models/a.onnx")
-    for ending in (".h5", ".keras", ".tflite"):
+    for ending in (".h5", ".tflite"):
         save_model(get_model("linear"), car / f"models/a{ending}", "linear", DefaultConfig)
     shutil.copy(find_tracks()["flat"], folder / "flat.toml")
     (folder / "lens.toml").write_text('[lens]\nmodel = "plumb_bob"\n')
@@ -88,7 +88,7 @@ def test_everything_of_a_folder_is_found_and_works(good):
         "ann/mycar/data": "tub",
         "old": "tub",
         "drive.parquet": "dataset",
-        **{f"ann/mycar/models/a{ending}": "pilot" for ending in (".onnx", ".h5", ".keras", ".tflite")},
+        **{f"ann/mycar/models/a{ending}": "pilot" for ending in (".onnx", ".h5", ".tflite")},
         "flat.toml": "track",
         "donkey_path.csv": "path",
         "ann/mycar/my_joystick.py": "joystick",
@@ -106,7 +106,7 @@ def test_the_command_prints_a_table_and_ends_well(good, capsys, monkeypatch):
     assert run(["doctor", str(good)]) == 0
     shown = capsys.readouterr().out
     assert "loads" in shown.splitlines()[0]
-    assert "4 × pilot: 4 load, 2 train, 4 drive" in shown
+    assert "3 × pilot: 3 load, 1 train, 3 drive" in shown
     assert "1 × car: 1 load, 1 train, 1 drive" in shown
 
 
