@@ -43,7 +43,7 @@ class Item(NamedTuple):
     steps: list[Step]
 
 
-class Verdict(NamedTuple):
+class CheckResult(NamedTuple):
     """What came of an item: whether each aspect that it has works, and why the first that does not fails."""
 
     kind: str
@@ -52,8 +52,8 @@ class Verdict(NamedTuple):
     reason: str
 
 
-def check_folder(folder: Path) -> Iterator[Verdict]:
-    """Yield a verdict on each thing in a folder and all folders in it, as it is made.
+def check_folder(folder: Path) -> Iterator[CheckResult]:
+    """Yield a result on each thing in a folder and all folders in it, as it is made.
 
     Configurations are Python, which is run, as a drive would run it.
 
@@ -66,7 +66,7 @@ def check_folder(folder: Path) -> Iterator[Verdict]:
         yield _try(item)
 
 
-def _try(item: Item) -> Verdict:
+def _try(item: Item) -> CheckResult:
     """Return what comes of an item; what follows from an aspect that fails fails, too."""
     works: dict[str, bool] = {}
     reason = ""
@@ -87,7 +87,7 @@ def _try(item: Item) -> Verdict:
             if aspect == LOADS:
                 works |= {other: False for other, _ in item.steps}
                 break
-    return Verdict(item.kind, item.path, works, reason)
+    return CheckResult(item.kind, item.path, works, reason)
 
 
 @contextmanager
@@ -285,15 +285,15 @@ def _is_numbers(row: list[str]) -> bool:
         return False
 
 
-def describe_counts(verdicts: list[Verdict]) -> list[str]:
+def describe_counts(results: list[CheckResult]) -> list[str]:
     """Return for each kind how many there are and how many of them do what."""
     lines = []
-    for kind in dict.fromkeys(verdict.kind for verdict in verdicts):
-        own = [verdict for verdict in verdicts if verdict.kind == kind]
+    for kind in dict.fromkeys(result.kind for result in results):
+        own = [result for result in results if result.kind == kind]
         counts = [
-            f"{sum(verdict.works[aspect] for verdict in own if aspect in verdict.works)} {aspect.removesuffix('s')}"
+            f"{sum(result.works[aspect] for result in own if aspect in result.works)} {aspect.removesuffix('s')}"
             for aspect in ASPECTS
-            if any(aspect in verdict.works for verdict in own)
+            if any(aspect in result.works for result in own)
         ]
         lines.append(f"{len(own)} × {kind}: {', '.join(counts)}")
     return lines

@@ -1,7 +1,8 @@
 """What clients' pictures and scans may cost: how large cameras may be, who is drawn in the beat, and who beside it.
 
 A beat has little time, and everybody's time waits for its end. So a client whose pictures and scans take more than its
-share is drawn beside the beat, on threads of its own kind, and hears as often as these are ready; see `telemetry_scheduler`.
+share is drawn beside the beat, on threads of its own kind, and hears as often as these are ready; see
+`telemetry_scheduler`.
 """
 
 from __future__ import annotations

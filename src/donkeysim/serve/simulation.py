@@ -23,13 +23,13 @@ from donkeysim.serve.lock_step import LockStep
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.pace_car import MOST_STEPS_UNSTEERED
 from donkeysim.serve.participants import Client, SceneCar, describe_node, make_event
-from donkeysim.serve.telemetry_scheduler import TelemetryScheduler
 from donkeysim.serve.plate_jobs import PlateJobs
 from donkeysim.serve.road_jobs import RoadJobs
 from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.session import ClientState, find_refusal
 from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.serve.telemetry_message import TelemetryWriter
+from donkeysim.serve.telemetry_scheduler import TelemetryScheduler
 from donkeysim.serve.viewing import Viewing
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.watchable import CarRow, View

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import DonkeySimError
+from donkeysim.serve.busy_polling import BusyPolling
 from donkeysim.serve.client_queues import ClientQueue, Entry, Presence, QueueTurns
 from donkeysim.serve.output import Output
-from donkeysim.serve.busy_polling import BusyPolling
 from donkeysim.wire.messages import DriveCar, Request
 from donkeysim.world.tracks import list_scenes
 

@@ -6,8 +6,8 @@ from donkeysim.core.clock import Clock
 from donkeysim.core.errors import SceneError
 from donkeysim.core.image import encode_jpeg
 from donkeysim.serve.car_park import CarPark
-from donkeysim.serve.telemetry_scheduler import TelemetryScheduler
 from donkeysim.serve.telemetry_message import TelemetryWriter
+from donkeysim.serve.telemetry_scheduler import TelemetryScheduler
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car, draw_place
 from donkeysim.watch.live_interpolator import LiveInterpolator

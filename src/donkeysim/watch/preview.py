@@ -2,7 +2,7 @@
 
 ======================  ===========================================================================
 `GET /`                 the page
-`WebSocket /state`      `StateRequest` in, `describe_state` out as JSON text, once it differs from what is known
+`WebSocket /state`      `PreviewRequest` in, `describe_state` out as JSON text, once it differs from what is known
 `GET /map`              the last good place from above, JPEG; `longest` side [pixel]
 `GET /view`             what a driver sees, JPEG; `at`: share of the path, `width`, `height` [pixel]
 ======================  ===========================================================================
@@ -40,7 +40,7 @@ PIXELS = (16, 2048)
 """Least and most pixels of a picture's side."""
 
 
-class StateRequest(msgspec.Struct, forbid_unknown_fields=True):
+class PreviewRequest(msgspec.Struct, forbid_unknown_fields=True):
     """The number of the state that a page knows; another one is answered as soon as there is one."""
 
     number: int
@@ -80,7 +80,7 @@ class PreviewPage:
         return _answer_picture(await run_in_threadpool(self._watch.draw_drivers_view, share, width, height))
 
     async def _answer_state(self, question: str, news: asyncio.Event) -> dict[str, Any]:
-        known = decode_question(question, StateRequest).number
+        known = decode_question(question, PreviewRequest).number
         news.clear()
         if self._watch.state.number == known and not self._watch.is_closed:
             with suppress(TimeoutError):
