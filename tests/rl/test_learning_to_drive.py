@@ -217,8 +217,26 @@ def test_a_student_comes_nearer_to_its_teacher(training_setup, lessons):
         errors = []
         for _ in range(4):
             student.advance()
-            errors.append(student.figures["advice"])
+            errors.append(student.figures["steering_error"] ** 2 + student.figures["throttle_error"] ** 2)
     assert errors[-1] < 0.6 * errors[0]
+
+
+def test_labels_that_are_much_alike_leave_a_student_able_to_learn(training_setup, lessons):
+    """Saturated features have no gradient: once there, they stay."""
+    shares, examples = Shares(0), 2_000
+    draw = torch.Generator().manual_seed(0)
+    with shares.opened():
+        actor = make_actor(TrainingTask(), training_setup)
+        student = dagger.DaggerTrainer(TrainingCars(lessons, 0), actor, None, dagger.DaggerSettings(), shares)
+        crop = torch.randint(0, 256, (examples, *actor.observation.shape), generator=draw, dtype=torch.uint8)
+        steering = 0.1 * torch.randn(examples, generator=draw)
+        label = torch.stack([steering, torch.full((examples,), 0.9)], 1)
+        student._keep(crop, torch.zeros(examples, 2), label, torch.zeros(examples))
+        for _ in range(10):
+            student.improve()
+        with torch.no_grad():
+            saturated = (actor.understand(crop).abs() > 0.99).float().mean()
+    assert saturated < 0.05
 
 
 def test_a_pilot_advises_what_it_would_do(training_setup, lessons, tmp_path):

@@ -27,6 +27,10 @@ from donkeysim.rl.ppo import Actor
 from donkeysim.rl.setup import FRAME
 
 
+BLIND_SIZE = 128
+"""Examples from which the error of a blind student is told; few, as it is measured at each update."""
+
+
 class Teacher(Protocol):
     """Who says what to do."""
 
@@ -53,6 +57,9 @@ class DaggerSettings:
             they become faster and slower, and come further off their line, than the student would let them.
         push_time: How long that lasts, about [s].
         speed_weight: Of the error of the speed that the student is asked for while it learns; no pilot is.
+        feature_weight: Of the mean square of the student's features before their tanh. All labels have much the same
+            throttle at first, which drives all features the same way; without this they end where tanh is flat, and the
+            student then learns slowly, or never.
     """
 
     rollout: int = 16
@@ -67,6 +74,7 @@ class DaggerSettings:
     push: tuple[float, float] = (0.0, 0.0)
     push_time: float = 1.5
     speed_weight: float = 0.0
+    feature_weight: float = 3e-3
 
 
 class DaggerTrainer:
@@ -174,11 +182,17 @@ class DaggerTrainer:
         share = max(0.1, 1.0 - self.cars.steps / settings.horizon)
         self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
         known = min(self._count, settings.capacity)
-        losses = [self._take_step(torch.randint(0, known, (settings.batch_size,))) for _ in range(settings.batches)]
-        label, speed_error = np.mean(losses, axis=0).tolist()
-        self.figures["advice"] = label
-        if self._speedometer is not None:
-            self.figures["speed_error"] = math.sqrt(speed_error)
+        squares = [self._take_step(torch.randint(0, known, (settings.batch_size,))) for _ in range(settings.batches)]
+        errors = np.sqrt(np.mean(squares, axis=0)).tolist()
+        self.figures |= dict(zip(("steering_error", "throttle_error", "speed_error"), errors, strict=False))
+        self.figures["blind_error"] = self._measure_blind(torch.randint(0, known, (BLIND_SIZE,)))
+
+    def _measure_blind(self, rows: torch.Tensor) -> float:
+        """Return the steering's error if the student always saw the mean of what it sees, and knew its last action."""
+        with torch.no_grad():
+            understood = self.actor.understand(self._crop[rows])
+            blind = self.actor.decide(understood.mean(0).expand_as(understood), self._last[rows])
+        return (blind - self._labels[rows])[:, 0].square().mean().sqrt().item()
 
     def _take_step(self, rows: torch.Tensor) -> list[float]:
         parts = list(rows.chunk(2))
@@ -191,13 +205,14 @@ class DaggerTrainer:
         return mean
 
     def _weigh_part(self, rows: torch.Tensor) -> tuple[tuple[torch.Tensor, ...], list[float]]:
-        """Return the gradients of a part of a batch, its loss, and the square of the speed's error."""
-        crop = self.actor.vary(self._crop[rows], self._shares.draws.generator)
-        understood = self.actor.understand(crop)
+        """Return the gradients of a part of a batch, and its mean square errors: steering, throttle, speed if asked."""
+        settings, crop = self.settings, self.actor.vary(self._crop[rows], self._shares.draws.generator)
+        features = self.actor.sum_up(crop)
+        understood = torch.tanh(features)
         error = (self.actor.decide(understood, self._last[rows]) - self._labels[rows]).square().mean(0)
-        loss = error[0] + self.settings.throttle_weight * error[1]
+        loss = error[0] + settings.throttle_weight * error[1] + settings.feature_weight * features.square().mean()
         if self._speedometer is None:
-            return torch.autograd.grad(loss, self.weights), [loss.item(), 0.0]
+            return torch.autograd.grad(loss, self.weights), error.detach().tolist()
         wrong = (self._speedometer(understood)[:, 0] - self._speed[rows]).square().mean()
-        whole = loss + self.settings.speed_weight * wrong
-        return torch.autograd.grad(whole, self.weights), [loss.item(), wrong.item()]
+        whole = loss + settings.speed_weight * wrong
+        return torch.autograd.grad(whole, self.weights), [*error.detach().tolist(), wrong.item()]

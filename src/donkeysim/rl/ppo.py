@@ -125,8 +125,13 @@ class Actor(nn.Module):
 
     def understand(self, crop: torch.Tensor) -> torch.Tensor:
         """Return the policy's features of crops before it decides, -1 to 1, shape [n, width]."""
+        return torch.tanh(self.sum_up(crop))
+
+    def sum_up(self, crop: torch.Tensor) -> torch.Tensor:
+        """Return these features before their tanh, of any size."""
         crop = crop if crop.is_floating_point() else crop.float() / 255.0
-        return torch.tanh(self.dense(self.look(crop).flatten(1)))
+        features: torch.Tensor = self.dense(self.look(crop).flatten(1))
+        return features
 
     def decide(self, understood: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
         """Return the mean of the next actions, of what `understand` returned and the actions before."""

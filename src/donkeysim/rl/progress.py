@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from donkeysim.core.types import ByteArray, FloatArray
@@ -78,6 +78,79 @@ class Update:
     picture: ByteArray = field(repr=False)
     action: tuple[float, float]
     checks: tuple[Check, ...] = ()
+
+    def describe(self) -> str:
+        """Return how learning goes in one line."""
+        left = max(0.0, self.time_limit - self.seconds) / 60.0
+        student = f"steering {self.losses['steering_error']:.2f} off  " if "steering_error" in self.losses else ""
+        checks = f"  best check {describe_checks(self.checks)}" if self.checks else ""
+        return (
+            f"{self.seconds:5.0f} s, {left:.1f} min left  {self.steps:,} steps, {self.rate:,.0f}/s  "
+            f"{self.laps:,} laps  reward {self.reward:.2f}  {self.speed:.2f} m/s  "
+            f"{student}{self.ends:.1f} ends a minute{checks}"
+        )
+
+
+def describe_checks(checks: tuple[Check, ...]) -> str:
+    """Return the checks of a policy in a few words."""
+    if len(checks) > 1:
+        return f"passed {sum(check.is_passed for check in checks)} of {len(checks)} checks"
+    check = checks[0]
+    return f"{check.laps:.1f} of {check.wanted_laps} laps at {check.speed:.2f} of {check.wanted_speed:.2f} m/s"
+
+
+class StallDetector:
+    """Notices once that a run has learned nothing for a while, so that nobody waits for it in vain."""
+
+    FIRST, WINDOW = 45.0, 15.0
+    """When it looks for the first time, and how much of what has been since then, or before, it looks at [s]."""
+
+    NEARLY_BLIND = 0.9
+    """A student whose error is at least this share of a blind one's has not learned to see."""
+
+    LEAST_GAIN = 0.1
+    """By which share of the first mean reward, or of this if that is less, a later one has to be above it."""
+
+    def __init__(self) -> None:
+        self._updates: list[Update] = []
+        self._is_done = False
+
+    def find(self, update: Update) -> str:
+        """Return what to say now: one sentence, or nothing."""
+        if self._is_done or update.checks:
+            self._is_done = True
+            return ""
+        self._updates.append(update)
+        if update.seconds - self._updates[0].seconds < self.FIRST:
+            return ""
+        self._is_done = True
+        begun = self._updates[0].seconds + self.WINDOW
+        first = [past for past in self._updates if past.seconds <= begun]
+        last = [past for past in self._updates if past.seconds >= update.seconds - self.WINDOW]
+        if "blind_error" in update.losses:
+            return self._judge_student(last)
+        return self._judge_rewards(first, last)
+
+    def _judge_student(self, last: Sequence[Update]) -> str:
+        error, blind = (
+            sum(past.losses[name] for past in last) / len(last) for name in ("steering_error", "blind_error")
+        )
+        if error < self.NEARLY_BLIND * blind:
+            return ""
+        return (
+            f"The student has not learned to see yet: its steering is {error:.2f} off its teacher's, and would be "
+            f"{blind:.2f} off without a picture. If that stays so, stop with Ctrl-C and try fewer tracks, a milder "
+            "--randomize, or another --seed."
+        )
+
+    def _judge_rewards(self, first: Sequence[Update], last: Sequence[Update]) -> str:
+        before, now = (sum(past.reward for past in part) / len(part) for part in (first, last))
+        if now > before + self.LEAST_GAIN * max(abs(before), self.LEAST_GAIN):
+            return ""
+        return (
+            f"Nothing has been learned yet: the mean reward was {before:.2f} at first and is {now:.2f} now. If that stays "
+            "so, stop with Ctrl-C and try --teacher, fewer tracks, a milder --randomize, or another --seed."
+        )
 
 
 Watch = Callable[[Update], None]

@@ -244,39 +244,24 @@ def show_bar() -> Iterator[Watch]:
     """Show how learning goes, on a terminal as one line that changes, else as a line now and then."""
     from rich.progress import BarColumn, Progress, TextColumn
 
+    from donkeysim.rl.progress import StallDetector
+
     columns = (BarColumn(bar_width=20), TextColumn("{task.description}", markup=False))
-    printed_at = -math.inf
+    printed_at, stall = -math.inf, StallDetector()
     with Progress(*columns, console=console, transient=True, disable=not console.is_interactive) as progress:
         bar = progress.add_task("cars take their places", total=1.0)
 
         def show(update: Update) -> None:
             nonlocal printed_at
-            line = describe_update(update)
+            line = update.describe()
+            if warning := stall.find(update):
+                console.print(warning, style="yellow", soft_wrap=True)
             progress.update(bar, completed=update.seconds, total=update.time_limit, description=line)
             if not console.is_interactive and update.seconds - printed_at >= PRINT_EVERY:
                 printed_at = update.seconds
                 console.print(line, soft_wrap=True)
 
         yield show
-
-
-def describe_update(update: Update) -> str:
-    """Return how learning goes in one line."""
-    left = max(0.0, update.time_limit - update.seconds)
-    checks = f"  best check {describe_checks(update.checks)}" if update.checks else ""
-    return (
-        f"{update.seconds:5.0f} s, {left / 60.0:.1f} min left  {update.steps:,} steps, {update.rate:,.0f}/s  "
-        f"{update.laps:,} laps  reward {update.reward:.2f}  {update.speed:.2f} m/s  "
-        f"{update.ends:.1f} ends a minute{checks}"
-    )
-
-
-def describe_checks(checks: tuple[Check, ...]) -> str:
-    """Return the checks of a policy in a few words."""
-    if len(checks) > 1:
-        return f"passed {sum(check.is_passed for check in checks)} of {len(checks)} checks"
-    check = checks[0]
-    return f"{check.laps:.1f} of {check.wanted_laps} laps at {check.speed:.2f} of {check.wanted_speed:.2f} m/s"
 
 
 def say_result(session: TrainingSession, outcome: SessionResult, arguments: argparse.Namespace) -> Path | None:
@@ -372,8 +357,9 @@ def describe_drive(outcome: SessionResult) -> str:
 
 def describe_evaluation(task: TrainingTask, outcome: SessionResult) -> str:
     """Return the command that evaluates the pilot in the car that it learned to drive."""
-    words = [f"donkey evaluate --model {outcome.pilot}", *(f"--{key} {name}" for key, name in task.equipment.items())]
-    return " ".join(words)
+    return " ".join(
+        ["donkey evaluate --model", str(outcome.pilot), *(f"--{key} {name}" for key, name in task.equipment.items())]
+    )
 
 
 def describe_resume(outcome: SessionResult) -> str:
