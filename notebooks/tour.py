@@ -171,7 +171,7 @@ cars.close()
 # the policy what it would have done. It ends when cars on fresh starts have driven three laps without leaving the road.
 
 # %%
-donkey("rl --track generated_track --teacher expert --speed 0.7 --laps 3 --minutes 2 --page 0 --out rl", last=26)
+donkey("rl --track generated_track --teacher expert --speed 0.5 --laps 3 --minutes 2 --page 0 --out rl", last=26)
 
 # %%
 Image.open(CAR / "rl/curve.png").convert("L").reduce(2)

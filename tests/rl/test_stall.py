@@ -36,7 +36,8 @@ def listen(rewards, losses=None, checks=()):
 def test_rewards_that_stay_as_they_were_are_told_once_within_a_minute(reward):
     [(second, sentence)] = listen(lambda second: reward + 0.01 * (second % 3))
     assert second <= 60
-    assert "Nothing has been learned yet" in sentence and "--teacher" in sentence
+    assert "Nothing has been learned yet" in sentence
+    assert "--teacher" in sentence
 
 
 def test_rewards_that_grow_are_no_stall():
@@ -46,7 +47,8 @@ def test_rewards_that_grow_are_no_stall():
 def test_a_student_as_good_as_blind_is_told():
     blind = {"steering_error": 0.52, "throttle_error": 0.1, "blind_error": 0.55}
     [(_, sentence)] = listen(lambda second: 0.01 * second, lambda _: blind)
-    assert "0.52 off" in sentence and "0.55 off without a picture" in sentence
+    assert "0.52 off" in sentence
+    assert "0.55 off without a picture" in sentence
 
 
 def test_a_student_that_sees_is_no_stall():

@@ -26,7 +26,6 @@ from donkeysim.rl.observation import FRAME_SKIP
 from donkeysim.rl.ppo import Actor
 from donkeysim.rl.setup import FRAME
 
-
 BLIND_SIZE = 128
 """Examples from which the error of a blind student is told; few, as it is measured at each update."""
 
@@ -88,6 +87,7 @@ class DaggerTrainer:
     """
 
     is_student: bool = True
+    ready_ends: float = 2.5
 
     def __init__(
         self, cars: TrainingCars, actor: Actor, teacher: Teacher, settings: DaggerSettings, shares: Shares
@@ -192,7 +192,7 @@ class DaggerTrainer:
         with torch.no_grad():
             understood = self.actor.understand(self._crop[rows])
             blind = self.actor.decide(understood.mean(0).expand_as(understood), self._last[rows])
-        return (blind - self._labels[rows])[:, 0].square().mean().sqrt().item()
+        return float((blind - self._labels[rows])[:, 0].square().mean().sqrt())
 
     def _take_step(self, rows: torch.Tensor) -> list[float]:
         parts = list(rows.chunk(2))

@@ -217,6 +217,9 @@ class PpoTrainer:
         is_student: Whether the policy sees pictures, as a pilot does.
     """
 
+    ready_ends: float = 8.0
+    """Many, as it explores: without that it drives well while every seventh second still ends an episode."""
+
     def __init__(self, cars: TrainingCars, actor: Actor | InformedActor, settings: PpoSettings, shares: Shares) -> None:
         """Make the critic.
 

@@ -148,8 +148,8 @@ class StallDetector:
         if now > before + self.LEAST_GAIN * max(abs(before), self.LEAST_GAIN):
             return ""
         return (
-            f"Nothing has been learned yet: the mean reward was {before:.2f} at first and is {now:.2f} now. If that stays "
-            "so, stop with Ctrl-C and try --teacher, fewer tracks, a milder --randomize, or another --seed."
+            f"Nothing has been learned yet: the mean reward was {before:.2f} at first and is {now:.2f} now. If it "
+            "stays so, stop with Ctrl-C and try --teacher, fewer tracks, a milder --randomize, or another --seed."
         )
 
 

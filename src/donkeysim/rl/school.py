@@ -19,11 +19,6 @@ from donkeysim.rl.setup import TrainingSetup
 from donkeysim.rl.task import TrainingTask
 from donkeysim.rl.teachers import InformedTeacher, PathTeacher, PilotTeacher
 
-# Nothing is learned during a check, so it waits until cars stay on the road for 40 s on average while they explore;
-# without exploration they leave it less often.
-READY_ENDS = 1.5
-"""A policy is worth a check when fewer of its episodes end by a rule, per car and minute."""
-
 # A student gets no better than its labels. A teacher nearly as fast as wanted suffices, as its student drives without
 # the teacher's exploration and so comes out a little faster.
 TEACHER_ENDS, TEACHER_SPEED = 1.0, 0.9
@@ -83,6 +78,11 @@ class PolicyTrainer(Protocol):
         """Whether it is the policy that will be the pilot."""
         ...
 
+    @property
+    def ready_ends(self) -> float:
+        """It is worth a check when fewer of its episodes end by a rule, per car and minute, chance included."""
+        ...
+
     def begin(self, seed: int) -> None:
         """Begin new episodes."""
         ...
@@ -139,6 +139,11 @@ class SequentialTrainer:
         """Whether the one that learns now is the policy that will be the pilot."""
         return self._now.is_student
 
+    @property
+    def ready_ends(self) -> float:
+        """Of the one that learns now."""
+        return self._now.ready_ends
+
     def begin(self, seed: int) -> None:
         """Begin new episodes for both."""
         self._first.begin(seed)
@@ -167,7 +172,7 @@ class SequentialTrainer:
 
 def is_worth_a_check(trainer: PolicyTrainer, speed: float) -> bool:
     """Return whether the policy that will be the pilot stays on the road at a speed [m/s] while it learns."""
-    return trainer.is_student and _drives_well(trainer, READY_ENDS, speed)
+    return trainer.is_student and _drives_well(trainer, trainer.ready_ends, speed)
 
 
 def _drives_well(trainer: PolicyTrainer, ends: float, speed: float) -> bool:

@@ -39,7 +39,7 @@ FIRST_CHECK_VARIED, NEXT_CHECK_VARIED = 40_000, 1.5
 VARIED_LAPS = 1
 """That cars which differ have to drive."""
 
-READY_SPEED, SLACK, OVERDUE = 0.75, 0.97, 1.2
+READY_SPEED, SLACK, OVERDUE = 0.65, 0.97, 1.2
 """A policy is checked when it makes this share of the wanted speed while it learns, chance and standing starts
 included; where it was safe but too slow, when it has gained nearly all that was missing, or steps are overdue by this:
 what chance costs may fall, too."""

@@ -24,7 +24,7 @@ from donkeysim.world.specs import CameraSpec, SceneSpec, load_car
 FRAME = 0.05
 """Of the simulator [s]."""
 
-THROTTLE_RANGE = (-0.2, 0.3)
+THROTTLE_RANGE = (-0.2, 0.4)
 """What it may ask for; a way to slow down matters more than one to go faster."""
 
 HEADROOM = 1.15
@@ -65,7 +65,7 @@ class TrainingSetup:
 
     scenes: tuple[SceneSpec, ...]
     car_count: int = 128
-    share: float = 0.75
+    share: float = 0.5
     observation: ObservationSpec = field(default_factory=ObservationSpec)
     randomization: RandomizationSpec = field(default_factory=RandomizationSpec)
     car: str = Experiment.car

@@ -63,7 +63,7 @@ class TrainingTask:
     source: str = ""
     seed: int = 0
     laps: int = 10
-    share: float = 0.75
+    share: float = 0.5
     car_count: int = 128
     has_colour: bool = False
     pictures: int = 1

@@ -90,7 +90,7 @@ def _add_task_arguments(parser: argparse.ArgumentParser) -> None:
     add("--from", dest="source", metavar="FILE", help="pilot to start from: .h5, .keras or .onnx")
     add("--seed", type=int, metavar="N", help="of all chance; the same command gives the same weights (default 0)")
     add("--laps", type=int, metavar="N", help="to drive in a row on the road (default 10; on several tracks 1)")
-    speed = "to reach, of the fast pace car's mean speed (default 0.75)"
+    speed = "to reach, of the fast pace car's mean speed (default 0.5)"
     add("--speed", dest="share", type=float, metavar="SHARE", help=speed)
     add("--cars", dest="car_count", type=int, metavar="N", help="that learn together (default 128)")
     colour = "the policy sees colours (default: grey)"
