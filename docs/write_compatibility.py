@@ -10,6 +10,8 @@ import ast
 import sys
 from pathlib import Path
 
+from write_config import rewrite
+
 from donkeysim.car.config import read_defaults
 from donkeysim.car.unused_keys import read_unused_keys
 
@@ -56,15 +58,5 @@ def count_keys():
     )
 
 
-def main():
-    """Write, or check."""
-    old = PAGE.read_text(encoding="utf-8")
-    new = old[: old.index(MARK) + len(MARK)] + write_tables()
-    if "--check" in sys.argv:
-        return int(new != old)
-    PAGE.write_text(new, encoding="utf-8", newline="\n")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(rewrite(PAGE, MARK, write_tables()))

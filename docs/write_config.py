@@ -60,15 +60,15 @@ def escape(text):
     return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
 
 
-def main():
-    """Write, or check."""
-    old = PAGE.read_text(encoding="utf-8")
-    new = old[: old.index(MARK) + len(MARK)] + write_tables()
+def rewrite(page, mark, tables):
+    """Write a page anew below its mark; with `--check` only say, by the exit code, whether that would change it."""
+    old = page.read_text(encoding="utf-8")
+    new = old[: old.index(mark) + len(mark)] + tables
     if "--check" in sys.argv:
         return int(new != old)
-    PAGE.write_text(new, encoding="utf-8", newline="\n")
+    page.write_text(new, encoding="utf-8", newline="\n")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(rewrite(PAGE, MARK, write_tables()))

@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +138,16 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     with CompileProcesses() as processes:
         for stage in missing:
             processes.wait_for(stage)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """The browser of page tests."""
+    from playwright.sync_api import sync_playwright
+
+    from e2e import chromium
+
+    with sync_playwright() as playwright:
+        opened = chromium.launch(playwright)
+        yield opened
+        opened.close()

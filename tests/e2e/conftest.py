@@ -1,16 +1,7 @@
-"""The browser of page tests, and pages in it."""
+"""Pages in the browser of page tests."""
 
 import chromium
 import pytest
-from playwright.sync_api import sync_playwright
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        browser = chromium.launch(playwright)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from e2e import chromium
 from e2e.simulator_process import SimulatorProcess
@@ -84,14 +84,6 @@ class Program(SimulatorProcess):
 def program(tmp_path_factory):
     with Program(tmp_path_factory.mktemp("first-hour")) as program:
         yield program
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        browser = chromium.launch(playwright)
-        yield browser
-        browser.close()
 
 
 class Newcomer:

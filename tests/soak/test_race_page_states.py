@@ -4,7 +4,7 @@ import asyncio
 import re
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from donkeysim.racing.show.race_view import Mark
 from donkeysim.web.access import Access
@@ -39,14 +39,6 @@ def served():
     served = ServedRace()
     yield served
     served.close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        browser = chromium.launch(playwright)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

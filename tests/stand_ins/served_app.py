@@ -6,6 +6,20 @@ import threading
 from donkeysim.web.serving import PageServer, bind_port
 
 
+def visit_app(app, visit):
+    """Run `visit(port)` on the loop that serves an app, and return what it returns."""
+
+    async def run():
+        server = PageServer(app, bind_port(0))
+        await server.start()
+        try:
+            return await visit(int(server.address.rsplit(":", 1)[1]))
+        finally:
+            await server.stop()
+
+    return asyncio.run(run())
+
+
 class ServedApp:
     """`start` serves an app, and `stop` serves it no more; `close` ends the loop too."""
 

@@ -15,7 +15,7 @@ from donkeysim.web import serving
 from donkeysim.web.error_answers import MOST_LINES, STRETCH_SECONDS, ErrorAnswers, RateLimitedLog, limit_log
 from donkeysim.web.headers import PAGE_HEADERS
 from donkeysim.web.origin import OriginCheck
-from donkeysim.web.serving import PageServer, bind_port
+from stand_ins.served_app import visit_app
 
 REQUEST = b"%s / HTTP/1.1\r\nHost: 127.0.0.1\r\n%s\r\n"
 
@@ -52,17 +52,8 @@ def serve(visit):
     """Run `visit(port)` beside the server of a page that fails at /fail and reads what is sent to /read."""
     routes = [Route("/", answer, methods=["GET", "POST"]), Route("/fail", fail), Route("/read", read, methods=["POST"])]
     routes.append(WebSocketRoute("/listen", listen))
-
-    async def run():
-        app = ErrorAnswers(Starlette(routes=routes, middleware=[Middleware(OriginCheck, programs_may=True)]))
-        server = PageServer(app, bind_port(0))
-        await server.start()
-        try:
-            return await visit(int(server.address.rsplit(":", 1)[1]))
-        finally:
-            await server.stop()
-
-    return asyncio.run(run())
+    app = ErrorAnswers(Starlette(routes=routes, middleware=[Middleware(OriginCheck, programs_may=True)]))
+    return visit_app(app, visit)
 
 
 async def ask(port, sent, *, leaves=False):

@@ -22,7 +22,7 @@ from donkeysim.web.limits import (
     RateLimiter,
     name_client,
 )
-from donkeysim.web.serving import PageServer, bind_port
+from stand_ins.served_app import visit_app
 
 
 async def answer(request):
@@ -40,16 +40,7 @@ ROUTES = [Route("/", answer, methods=["GET", "POST"]), WebSocketRoute("/listen",
 
 def serve(visit, app=None):
     """Run `visit(port)` beside a page's server and return what it returns."""
-
-    async def run():
-        server = PageServer(app or Starlette(routes=ROUTES), bind_port(0))
-        await server.start()
-        try:
-            return await visit(int(server.address.rsplit(":", 1)[1]))
-        finally:
-            await server.stop()
-
-    return asyncio.run(run())
+    return visit_app(app or Starlette(routes=ROUTES), visit)
 
 
 @pytest.mark.parametrize(

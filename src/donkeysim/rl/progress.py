@@ -103,7 +103,7 @@ class StallDetector:
     """Notices once that a run has learned nothing for a while, so that nobody waits for it in vain."""
 
     FIRST, WINDOW = 45.0, 15.0
-    """When it looks for the first time, and how much of what has been since then, or before, it looks at [s]."""
+    """How long it waits before it judges, and the time at the beginning and at the end that it compares [s]."""
 
     NEARLY_BLIND = 0.9
     """A student whose error is at least this share of a blind one's has not learned to see."""
@@ -123,10 +123,10 @@ class StallDetector:
         self._updates.append(update)
         if update.seconds - self._updates[0].seconds < self.FIRST:
             return ""
-        self._is_done = True
-        begun = self._updates[0].seconds + self.WINDOW
-        first = [past for past in self._updates if past.seconds <= begun]
-        last = [past for past in self._updates if past.seconds >= update.seconds - self.WINDOW]
+        updates, self._updates, self._is_done = self._updates, [], True
+        begun = updates[0].seconds + self.WINDOW
+        first = [past for past in updates if past.seconds <= begun]
+        last = [past for past in updates if past.seconds >= update.seconds - self.WINDOW]
         if "blind_error" in update.losses:
             return self._judge_student(last)
         return self._judge_rewards(first, last)
