@@ -10,7 +10,7 @@ from typing import Any
 from donkeysim.core.device import Cpu
 from donkeysim.core.memory import MemoryUse
 from donkeysim.core.workers import Workers
-from donkeysim.envs.batch_env import BatchEnv
+from donkeysim.envs.track_env import TrackVectorEnv
 from donkeysim.world.specs import CameraSpec
 
 WORLDS = 16_384
@@ -44,7 +44,7 @@ class Roomy(Cpu):
 
 def measure(**settings: Any) -> MemoryUse:
     """Return what a batch with these settings takes."""
-    batch = BatchEnv(MADE, device=Roomy(), **settings)
+    batch = TrackVectorEnv(MADE, device=Roomy(), **settings)
     try:
         return batch.measure_memory()
     finally:

@@ -24,7 +24,8 @@ from numba import types
 from donkeysim.core.device import Cpu, IndexKernel
 from donkeysim.core.index_loops import make_grid_loop
 from donkeysim.core.workers import Workers
-from donkeysim.envs.batch_env import BatchEnv
+from donkeysim.envs.kernels.episodes import decode_action
+from donkeysim.envs.track_env import TrackVectorEnv
 from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.world.layout import Layout
 from donkeysim.world.randomization import DelayRanges, read_randomization
@@ -82,7 +83,7 @@ def drive_batch(device: Cpu) -> None:
     drawn = read_randomization("wide")
     picture = replace(drawn.picture, jpeg_quality=None)
     for quality in ("default", "fast"):
-        batch = BatchEnv(
+        batch = TrackVectorEnv(
             1,
             device=device,
             observe=("camera", "grey", "depth", "segmentation", "vector"),
@@ -90,10 +91,13 @@ def drive_batch(device: Cpu) -> None:
             camera=CameraSpec(width=32, height=24, quality=quality),
             camera_spread=(0.01, 0.01),
             autoreset_mode="SameStep",
+            time_limit=0.01,
             randomization=replace(drawn, delay=DelayRanges(), picture=picture),
         )
         batch.reset(seed=1)
         batch.step(np.zeros((1, 2)))
+    for kind in (np.float32, np.float64):  # actions that lie on the device
+        device.run(decode_action, 1, np.zeros((1, 2), kind), 1.0, -1.0, 1.0, np.zeros((3, 1)))
 
 
 RUNS: tuple[Callable[[Cpu], None], ...] = (step_worlds, drive_batch)

@@ -17,7 +17,7 @@ from benchmarks.gpu.plan import Plan
 from benchmarks.gpu.timing import free_memory, measure_frames
 from benchmarks.measure import Figure
 from donkeysim.core.device import Device, open_device
-from donkeysim.envs.batch_env import BatchEnv
+from donkeysim.envs.track_env import TrackVectorEnv
 from donkeysim.world.specs import CameraSpec
 
 SCENES = "generated_track", "canyon_road"
@@ -41,10 +41,10 @@ def measure_steps(plan: Plan) -> Iterator[Figure]:
     device.close()
 
 
-def make_batch(device: Device, scene: str, count: int, size: tuple[int, int]) -> BatchEnv:
+def make_batch(device: Device, scene: str, count: int, size: tuple[int, int]) -> TrackVectorEnv:
     """Return cars on a device with a camera each."""
     free_memory()
-    return BatchEnv(count, scene, device=device, copy=False, camera=CameraSpec(width=size[0], height=size[1]))
+    return TrackVectorEnv(count, scene, device=device, copy=False, camera=CameraSpec(width=size[0], height=size[1]))
 
 
 def measure_batch(plan: Plan, device: Device, scene: str, count: int, size: tuple[int, int]) -> Figure:

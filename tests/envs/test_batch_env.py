@@ -1,4 +1,4 @@
-"""A batch on a device is the batch on threads: the same episodes, bytes and rules, and nothing leaves the device."""
+"""A batch given a device is the batch given none: the same episodes, bytes and rules, and nothing leaves the device."""
 
 import weakref
 from dataclasses import replace
@@ -10,7 +10,7 @@ from benchmarks.batch_memory import Roomy
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.wrappers import vector as wrappers
 from packaging.version import Version
-from tests.stepping import FarDevice
+from tests.stepping import FarArray, FarDevice
 
 import donkeysim  # noqa: F401  (registers the ids)
 from batches import assert_same, draw_actions, make_theirs
@@ -48,7 +48,7 @@ def make(count=3, **options):
 
 
 def assert_told(ours, theirs):
-    """Compare what the masks of the batch on threads say is told."""
+    """Compare what the masks of a batch without `device` say is valid."""
     for name, mask in theirs.items():
         if not name.startswith("_"):
             continue
@@ -114,8 +114,10 @@ def test_a_world_is_in_any_batch_as_alone():
 @pytest.mark.parametrize("mode", MODES)
 def test_nothing_leaves_the_device_in_a_step(mode):
     fence = Fence(open_device("cpu", 2))
-    batch = make(4, device=fence, threads=None, copy=False, stack=2, randomization=DRAWN, autoreset_mode=mode)
-    twin = make(4, stack=2, randomization=DRAWN, autoreset_mode=mode)
+    options = {"stack": 2, "randomization": DRAWN, "autoreset_mode": mode}
+    if mode == "Disabled":
+        options |= {"ends": (), "time_limit": None}
+    batch, twin = make(4, device=fence, threads=None, copy=False, **options), make(4, **options)
     batch.reset(seed=1)
     twin.reset(seed=1)
     for actions in draw_actions(45, 4):
@@ -178,15 +180,12 @@ def test_a_copy_is_the_callers_own_and_a_loan_the_next_step_s():
 
 def test_gymnasium_makes_it_when_a_device_is_given():
     batch = gymnasium.make_vec("donkeysim/GeneratedTrack-v0", num_envs=2, device="cpu", observe="vector")
-    assert isinstance(batch.unwrapped, BatchEnv)
+    assert isinstance(batch.unwrapped, TrackVectorEnv)
     batch.reset(seed=1)
     seen, reward, *_ = batch.step(batch.action_space.sample())
     assert seen in batch.observation_space
     assert reward.shape == (2,)
     batch.close()
-    threads = gymnasium.make_vec("donkeysim/GeneratedTrack-v0", num_envs=2, observe="vector")
-    assert isinstance(threads.unwrapped, TrackVectorEnv)
-    threads.close()
 
 
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
@@ -257,24 +256,57 @@ def test_actions_that_are_none_are_refused(actions):
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"reward": lambda step: step.progress}, "the reward is a function.*name one of progress"),
+        ({"reward": lambda step: step.progress}, "the reward is a function.*name one of progress.*or give `convert`"),
         ({"reward": "progres"}, "did you mean 'progress'"),
         ({"ends": ["hit", lambda step: step.hit]}, "an end is a function"),
-        ({"observe": ("vector", "lidar")}, "'lidar' is not observed on a device; observe some of camera"),
-        ({"observe": "rivals"}, "leave `device` out"),
+        ({"observe": ("vector", "lidar")}, "'lidar' is not observed on a GPU; observe some of camera"),
+        ({"observe": "rivals"}, "or use device='cpu'"),
         ({"log": "run.dlog"}, "log is 'run.dlog'"),
-        ({"randomization": {"delay": {"action": [0.0, 0.1]}}}, "delay.action is not drawn on a device"),
+        ({"randomization": {"delay": {"action": [0.0, 0.1]}}}, "delay.action is not drawn on a GPU"),
         ({"randomization": {"picture": {"jpeg_quality": [20, 90]}}}, "jpeg_quality is not drawn"),
         ({"render_mode": "rgb_array"}, "takes None"),
+        ({"copy": True}, "copy is True; on a GPU"),
+        ({"camera": CameraSpec(supersample=2)}, "2 samples per pixel"),
         ({"autoreset_mode": "NextSep"}, "did you mean 'NextStep'"),
         ({"device": "abacus"}, "the device is 'abacus'"),
         ({"num_envs": 0}, "num_envs is 0"),
         ({"devise": "cpu"}, "did you mean 'device'"),
     ],
 )
-def test_what_a_device_does_not_do_is_refused_with_what_does(settings, told):
+def test_what_a_gpu_does_not_do_is_refused_with_what_does(settings, told):
     with pytest.raises(SpecError, match=told):
-        BatchEnv(**settings)
+        BatchEnv(**{"device": FarDevice(), **settings})
+
+
+class Own(np.ndarray):
+    """Arrays of a library that reads the memory of a device."""
+
+    @staticmethod
+    def take(lent):
+        return lent.array.far.view(Own)
+
+
+def test_a_reward_and_an_end_of_one_s_own_get_arrays_of_one_s_own():
+    given = set()
+
+    def reward(step):
+        given.add(type(step.gain))
+        return step.gain - 0.1 * abs(step.steer - step.previous_steer)
+
+    def end(step):
+        return step.driven > 0.3
+
+    options = {"reward": reward, "ends": ["hit", end]}
+    far, near = make(device=FarDevice(), threads=None, convert=Own.take, **options), make(**options)
+    far.reset(seed=3), near.reset(seed=3)
+    ends = 0
+    for actions in draw_actions(60, 3):
+        ours, theirs = far.step(actions), near.step(actions)
+        for mine, hers in zip(ours[1:4], theirs[1:4], strict=True):
+            assert np.array_equal(mine, hers)
+        ends += int(np.asarray(ours[2]).sum())
+    assert ends > 3
+    assert given == {Own, np.ndarray}
 
 
 class Counting(Fence):
@@ -285,8 +317,9 @@ class Counting(Fence):
         self.taken = 0
 
     def upload(self, value):
-        self._count(value)
-        return self.device.upload(value)
+        taken = self.device.upload(value)
+        self._count(taken)
+        return taken
 
     def zeros(self, shape, dtype):
         array = self.device.zeros(shape, dtype)
@@ -299,9 +332,9 @@ class Counting(Fence):
         if isinstance(value, tuple):
             for part in value:
                 self._count(part)
-        elif isinstance(value, np.ndarray):
+        elif isinstance(value, FarArray):
             self.taken += value.nbytes
-            weakref.finalize(value, self._release, value.nbytes)
+            weakref.finalize(value.far, self._release, value.nbytes)
 
     def _release(self, count):
         self.taken -= count
@@ -310,11 +343,10 @@ class Counting(Fence):
 @pytest.mark.parametrize(("observe", "most"), [("vector", 70e3), (("grey", "depth"), 500e3)])
 def test_the_memory_of_a_world_of_a_gpu_is_what_its_arrays_take(observe, most):
     options = {"observe": observe, "camera": CameraSpec(width=64, height=64), "stack": 2, "randomization": DRAWN}
-    few, many = (make(count, device=Counting(Roomy()), threads=None, **options) for count in (4, 12))
+    few, many = (make(count, device=Counting(FarDevice()), threads=None, **options) for count in (4, 12))
     use = [batch.measure_memory() for batch in (few, many)]
     assert use[0].scenes == pytest.approx(use[1].scenes, rel=0.01)
     grown = many.simulator.device.taken - few.simulator.device.taken
-    # The arguments of the last runs are held too.
     assert use[1].total - use[0].total == pytest.approx(grown, rel=0.01)
     assert 0.4 * most < grown / 8 < most
 
@@ -351,10 +383,10 @@ def test_the_first_batch_on_a_machine_says_that_it_compiles_and_the_next_one_not
     monkeypatch.setattr("donkeysim.sim.compile_processes.CACHE_FOLDER", tmp_path)
     told = []
     for _ in range(2):
-        env = make()
+        env = make(device=FarDevice(), threads=None)
         env.reset(seed=0)
         env.step(np.zeros((3, 2)))
         env.close()
-        told.append("kernels of a batch on cpu are compiled" in caplog.text)
+        told.append("kernels of a batch on far:0 are compiled" in caplog.text)
         caplog.clear()
     assert told == [True, False]

@@ -10,7 +10,8 @@ import pytest
 
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.deepracer import adapt_deepracer, load_deepracer
-from donkeysim.envs.fleet import Fleet, Start
+from donkeysim.envs.fleet import Fleet
+from donkeysim.envs.reset import Start
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import ChallengeSpec, SceneSpec
 

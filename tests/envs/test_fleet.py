@@ -7,7 +7,8 @@ import pytest
 
 from donkeysim.core.errors import SpecError
 from donkeysim.drivers.path_follower import PathFollower
-from donkeysim.envs.fleet import Fleet, Start, read_start
+from donkeysim.envs.fleet import Fleet
+from donkeysim.envs.reset import Start, read_start
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import CameraSpec, LidarSpec, SceneSpec
 

@@ -7,7 +7,7 @@ import pytest
 
 from donkeysim.core.frames import yaw_to_quaternion
 from donkeysim.envs.fleet import Fleet
-from donkeysim.envs.rivals import Rivals
+from donkeysim.envs.rivals import find_rivals
 from donkeysim.racing.env import parallel_env
 from donkeysim.world.experiment import Experiment
 
@@ -26,7 +26,7 @@ def tell(fleet):
         simulator.place_car(5 + car, (float(x), float(y), 0.0736), yaw_to_quaternion(yaw))
     simulator.state.velocity[5] = (0.0, 1.0, 0.0)
     simulator.state.velocity[6] = (0.6, 0.0, 0.0)
-    return Rivals(10, 5).read(0, fleet.step, None).reshape(10, 3, 5)
+    return find_rivals(fleet.step, 5).reshape(10, 3, 5)
 
 
 def test_the_nearest_are_told_as_seen_from_the_car(fleet):
@@ -41,7 +41,7 @@ def test_who_is_out_is_not_told(fleet):
     tell(fleet)
     for car in (6, 7, 8):
         fleet.simulator.retire_car(car)
-    told = Rivals(10, 5).read(0, fleet.step, None).reshape(10, 3, 5)
+    told = find_rivals(fleet.step, 5).reshape(10, 3, 5)
     assert told[5, 0] == pytest.approx([1, 5, 0, -1 / 3, 0], abs=1e-6)
     assert not told[5, 1:].any()
 
@@ -49,7 +49,7 @@ def test_who_is_out_is_not_told(fleet):
 def test_a_world_is_told_of_its_own_cars_only(fleet):
     told = tell(fleet)
     assert (np.hypot(told[:5, :, 1], told[:5, :, 2]) < 1.0).all()
-    assert not Rivals(10, 1).read(0, fleet.step, None).any()
+    assert not find_rivals(fleet.step, 1).any()
 
 
 def test_races_are_told():

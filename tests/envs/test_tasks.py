@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import SpecError
-from donkeysim.envs.fleet import Fleet, Start
+from donkeysim.envs.fleet import Fleet
+from donkeysim.envs.reset import Start
 from donkeysim.envs.tasks import ENDS, REWARDS, make_original_reward, make_task
 from donkeysim.world.experiment import Experiment
 

@@ -68,7 +68,7 @@ def test_what_another_car_hits_is_told_when_an_episode_begins():
     batch.reset(seed=1)
     for _ in range(4):
         batch.step(np.full((2, 2), 0.5))
-    batch._is_over[1] = False
+    batch._verdicts.is_over[1] = False
     x, y, z = batch.fleet.simulator.scene.props.position[0].tolist()
     batch.fleet.simulator.move_car(1, (x - 0.15, y, z + 0.08))
     info = batch.step(np.full((2, 2), 0.5))[4]
@@ -156,8 +156,8 @@ def test_arrays_lent_are_valid_until_the_next_but_one_call(stack):
     before_copy = before.copy()
     places = {before.ctypes.data}
     for index, actions in enumerate(draw_actions(12, 2)):
-        if batch._is_over.any() or index == 6:
-            mask = batch._is_over if batch._is_over.any() else np.array([True, False])
+        if batch._verdicts.is_over.any() or index == 6:
+            mask = batch._verdicts.is_over if batch._verdicts.is_over.any() else np.array([True, False])
             seen = batch.reset(options={"reset_mask": mask.copy()})[0]
         else:
             seen = batch.step(actions)[0]

@@ -102,7 +102,7 @@ def compare_views(bench, judge, scene, quality):
             spec = CameraSpec(width=width, height=height, quality=quality, depth=True, segment=True)
             camera = batch.open_camera(spec)
             camera.draw()
-            arrays = camera.colour, camera.depth, camera.segment
+            arrays = camera.pictures[0]
             pictures.append([batch.device.download(array).copy() for array in arrays])
         check_pictures(*pictures, is_gpu=bench.is_gpu)
 

@@ -1,4 +1,4 @@
-"""Five thousand random steps of a batch on a device, beside the batch on threads: the same bytes of everything."""
+"""Five thousand random steps of a batch on a device, beside one without `device`: the same bytes of everything."""
 
 import json
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import gymnasium
 
+from donkeysim.core.errors import SpecError, describe_unknown
+
 if TYPE_CHECKING:
-    from gymnasium.vector import AutoresetMode
+    from gymnasium.vector import AutoresetMode as AutoresetMode
 elif hasattr(gymnasium.vector, "AutoresetMode"):
     AutoresetMode = gymnasium.vector.AutoresetMode
 else:
@@ -21,4 +23,13 @@ else:
         DISABLED = "Disabled"
 
 
-__all__ = ["AutoresetMode"]
+def read_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    """Return one of Gymnasium's autoreset modes.
+
+    Raises:
+        SpecError: There is no such mode.
+    """
+    modes = [mode.value for mode in AutoresetMode]
+    if not isinstance(mode, AutoresetMode) and mode not in modes:
+        raise SpecError(describe_unknown("autoreset mode", str(mode), modes))
+    return AutoresetMode(mode)

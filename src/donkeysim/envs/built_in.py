@@ -9,7 +9,7 @@ from donkeysim.core.rng import hash_words
 from donkeysim.core.types import ByteArray
 from donkeysim.envs.conf import EnvConf
 from donkeysim.envs.conf_messages import Message
-from donkeysim.envs.fleet import Start
+from donkeysim.envs.reset import Start
 from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.waiting import compile_aloud
 from donkeysim.record.recorder import open_simulator

@@ -16,15 +16,15 @@ import numpy as np
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import ByteArray, Float32Array
+from donkeysim.envs.actions import ActionRange, read_action
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf, read_conf
 from donkeysim.envs.conf_messages import make_road_message
-from donkeysim.envs.fleet import read_seed, read_start
 from donkeysim.envs.launch import LaunchedSimulator
 from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
+from donkeysim.envs.reset import read_seed, read_start
 from donkeysim.envs.rules import compute_reward, is_over, make_info
 from donkeysim.envs.sensor_frame import SensorFrame
-from donkeysim.envs.vector_env import ActionRange, read_action
 from donkeysim.envs.viewer import EndFunction, RewardFunction, Viewer
 from donkeysim.envs.waiting import WaitReport
 from donkeysim.envs.window import ShownEnv

@@ -10,19 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import SpecError
-from donkeysim.core.types import BoolArray, FloatArray
-from donkeysim.envs.autoreset import AutoresetMode
+from donkeysim.core.types import BoolArray
+from donkeysim.envs.actions import ActionRange
+from donkeysim.envs.autoreset import AutoresetMode, read_mode
 from donkeysim.envs.built_in import configure_car, specify_place
 from donkeysim.envs.conf import EnvConf, read_conf
 from donkeysim.envs.fleet import Fleet, FleetSnapshot
 from donkeysim.envs.observations import Observer
 from donkeysim.envs.rules import make_info
 from donkeysim.envs.sensor_frame import SensorFrame
-from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import make_original_end, make_original_reward, make_task
 from donkeysim.envs.track_settings import check_count
-from donkeysim.envs.vector_env import ActionRange, Describe, FleetVectorEnv, choose_threads
-from donkeysim.sim.simulator import Simulator
+from donkeysim.envs.vector_env import FleetVectorEnv, choose_threads
 from donkeysim.world.specs import LidarSpec
 
 _NO_PICTURE = np.zeros((0, 0, 0), np.uint8)
@@ -77,25 +76,25 @@ class DonkeyVectorEnv(FleetVectorEnv):
         fleet.open(None, resets=True)
         for car in range(num_envs):
             configure_car(fleet.simulator, car, self.conf)
-        max_cte = self.conf.max_cte
+        max_cte, mode = self.conf.max_cte, read_mode(autoreset_mode)
         super().__init__(
             fleet,
             make_task(make_original_reward(max_cte), [make_original_end(max_cte)]),
-            _make_observer(fleet, self.conf),
+            _make_observer(fleet, self.conf, copy, mode),
             ActionRange(self.conf.steer_limit, self.conf.throttle_min, self.conf.throttle_max),
-            _make_describe(fleet.simulator, self.conf),
-            autoreset_mode=autoreset_mode,
+            _DonkeyInfo(fleet, self.conf),
+            autoreset_mode=mode,
             copy=copy,
             render_mode=render_mode,
         )
 
-    def _drive(self, controls: tuple[FloatArray, ...]) -> tuple[Step, FloatArray, BoolArray, BoolArray]:
+    def _drive_and_judge(self) -> None:
         """Let `frame_skip` twentieths of a second pass; cars whose episode ends on the way stay as they are then."""
         over: BoolArray = np.zeros(self.num_envs, bool)
         reward = np.zeros(self.num_envs)
         held: list[tuple[FleetSnapshot, list[int]]] = []
         for turn in range(self.conf.frame_skip):
-            step = self.fleet.advance(*controls)
+            step = self.fleet.advance(*self._asked_rows)
             fresh, ended, truncated = self._task.judge(step)
             reward = np.where(over, reward, fresh)
             ended &= ~over
@@ -103,37 +102,56 @@ class DonkeyVectorEnv(FleetVectorEnv):
                 held.append((self.fleet.snapshot(), np.flatnonzero(ended).tolist()))
             over |= ended
         for moment, worlds in held:
-            step = self.fleet.restore(moment, worlds)
-        return step, reward, over, truncated
+            self.fleet.restore(moment, worlds)
+        verdicts = self._verdicts
+        verdicts.reward[:], verdicts.terminated[:], verdicts.truncated[:] = reward, over, truncated
 
 
-def _make_observer(fleet: Fleet, conf: EnvConf) -> Observer:
+def _make_observer(fleet: Fleet, conf: EnvConf, copies: bool, mode: AutoresetMode) -> Observer:
     camera = fleet.simulator.get_camera(0)
     assert camera is not None, "read_conf always asks for one"
     name = "grey" if conf.cam_resolution[2] == 1 else "camera"
-    return Observer(fleet, name, [camera], LidarSpec(), 1, is_luma=True)
+    return Observer(
+        fleet,
+        name,
+        [camera],
+        LidarSpec(),
+        1,
+        is_luma=True,
+        set_count=1 if copies else 2,
+        keeps_last=mode is AutoresetMode.SAME_STEP,
+    )
 
 
-def _make_describe(simulator: Simulator, conf: EnvConf) -> Describe:
-    """Return what tells of every car what `DonkeyEnv` tells of one."""
-    cars = range(simulator.car_count)
-    camera = simulator.get_camera(0, second=True)
-    is_silent = simulator.scene.start.is_silent
-    second = camera and simulator.renderer.make_group(cars, [camera] * len(cars), [True] * len(cars))
+class _DonkeyInfo:
+    """Writes of every car what the `info` of `DonkeyEnv` has of one; implements `vector_env.InfoWriter`."""
 
-    def sense(step: Step, car: int) -> SensorFrame:
-        picture = second.frame.colour[car] if second else None
-        # Only the last lap and their number are told, and those only where the original would report the start line.
-        lap_times = (float(step.lap_time[car]),) * (0 if is_silent else int(step.laps[car]))
+    def __init__(self, fleet: Fleet, conf: EnvConf) -> None:
+        simulator = fleet.simulator
+        self._fleet, self._conf = fleet, conf
+        self._is_silent = simulator.scene.start.is_silent
+        camera, cars = simulator.get_camera(0, second=True), range(simulator.car_count)
+        self._second = camera and simulator.renderer.make_group(cars, [camera] * len(cars), [True] * len(cars))
+        self.now: dict[str, NDArray[Any]] = {}
+        self.last: dict[str, NDArray[Any]] = {}
+
+    def write(self, is_last: bool) -> None:
+        """See `InfoWriter.write`."""
+        if self._second:
+            self._fleet.simulator.render_group(self._second)
+        infos = [make_info(self._sense(car), self._conf.lidar) for car in range(self._fleet.simulator.car_count)]
+        columns = {name: _stack([info[name] for info in infos]) for name in infos[0]}
+        if is_last:
+            self.last = columns
+        else:
+            self.now = columns
+
+    def _sense(self, car: int) -> SensorFrame:
+        simulator, ledger = self._fleet.simulator, self._fleet.simulator.ledger
+        picture = self._second.frame.colour[car] if self._second else None
+        # Only the last lap and their number are known, and those only where the original would report the start line.
+        lap_times = (float(ledger.lap_time[car]),) * (0 if self._is_silent else int(ledger.laps[car]))
         return SensorFrame(simulator.observe_telemetry(car), _NO_PICTURE, picture, simulator.scan_lidar(car), lap_times)
-
-    def describe(step: Step) -> dict[str, NDArray[Any]]:
-        if second:
-            simulator.render_group(second)
-        told = [make_info(sense(step, car), conf.lidar) for car in cars]
-        return {name: _stack([info[name] for info in told]) for name in told[0]}
-
-    return describe
 
 
 def _stack(values: list[Any]) -> NDArray[Any]:

@@ -9,13 +9,17 @@ the device to `order` its own.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from donkeysim.core.device import Device
+from donkeysim.core.device import Device, is_here
 from donkeysim.core.errors import SpecError
+
+Convert = Callable[[Any], Any]
+"""Makes somebody's own array of one of the device's without a copy, as `torch.from_dlpack` does."""
 
 HOST, CUDA = 1, 2
 """DLPack's numbers of kinds of memory."""
@@ -138,6 +142,44 @@ def is_lent(taken: Any, lent: DeviceArray, device: Device) -> bool:
         return seen.dtype == lent.dtype and seen.find_pointer() == lent.find_pointer()
     except Exception:  # noqa: BLE001  (of any library; who cannot tell is taken for a copy, which is always right)
         return False
+
+
+class Lender:
+    """Gives a device's arrays to whoever steps a batch.
+
+    Attributes:
+        is_plain: Whether they get NumPy's arrays as they are.
+    """
+
+    def __init__(self, device: Device, convert: Convert | None) -> None:
+        """Note who they are for.
+
+        Args:
+            device: Whose arrays.
+            convert: Makes the taker's own of each; None: NumPy's on this machine, `DeviceArray` on a GPU.
+        """
+        self._device, self._convert = device, convert
+        self._is_here = is_here(device)
+        self.is_plain = convert is None and self._is_here
+        self._lent: dict[int, tuple[Any, Any]] = {}
+
+    def copy(self, array: Any) -> Any:
+        """Return a copy that is the taker's own."""
+        own = (array if self._is_here else self._device.download(array)).copy(order="K")
+        return own if self._convert is None else self._convert(own)
+
+    def lend(self, array: Any) -> Any:
+        """Return an array itself, the same object in every step where it shows our memory in later steps too."""
+        if self.is_plain:
+            return array
+        known = self._lent.get(id(array))
+        if known is not None:
+            return known[1]
+        lent = DeviceArray(array, self._device)
+        given = lent if self._convert is None else self._convert(lent)
+        if self._convert is None or is_lent(given, lent, self._device):
+            self._lent[id(array)] = array, given
+        return given
 
 
 def take_array(given: Any, device: Device) -> Any:

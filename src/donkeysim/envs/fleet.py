@@ -6,78 +6,29 @@ are, or on how many threads run them.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import SpecError, describe_unknown, shorten
+from donkeysim.core.device import Device, is_here
 from donkeysim.core.rng import draw_uniforms, hash_rows
 from donkeysim.core.types import PHYSICS_RATE, BoolArray, FloatArray, LongArray
-from donkeysim.envs.episodes import NOWHERE, draw_episodes, make_episodes
-from donkeysim.envs.kernels.episodes import START_STREAM, WORD
+from donkeysim.envs.kernels.episodes import START_STREAM, WORD, Episodes, begin_episode
+from donkeysim.envs.reset import Start
 from donkeysim.envs.step import Step
 from donkeysim.envs.waiting import compile_aloud
 from donkeysim.record.recorder import open_simulator
 from donkeysim.sim import commands
 from donkeysim.sim.batch import Batch
-from donkeysim.sim.simulator import STEPS_PER_FRAME
+from donkeysim.sim.simulator import STEPS_PER_FRAME, Simulator
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec
 
-
-@dataclass(frozen=True)
-class Start:
-    """Where an episode begins, on the path.
-
-    Attributes:
-        along: Length of the path from its node 0 [m]; taken modulo the length of a closed path.
-        offset: From the path, + = left of it [m].
-        yaw: Against the direction of the path, + = left [rad].
-    """
-
-    along: float
-    offset: float = 0.0
-    yaw: float = 0.0
-
-
-def read_start(options: Mapping[str, Any] | None) -> Start | None:
-    """Return the start that `reset(options=...)` asks for; None when it asks for none.
-
-    Args:
-        options: `s` [m], `offset` [m] and `yaw` [rad], each a number; those left out are 0.
-
-    Raises:
-        SpecError: Another option, or one that is no finite number.
-    """
-    if not options:
-        return None
-    for name, value in options.items():
-        if name not in ("s", "offset", "yaw"):
-            raise SpecError(describe_unknown("option of reset", str(name), ("s", "offset", "yaw")))
-        try:
-            fine = math.isfinite(value)
-        except TypeError:
-            fine = False
-        if not fine:
-            raise SpecError(f"the option {name} of reset is {value!r}; it takes a finite number.")
-    return Start(float(options.get("s", 0.0)), float(options.get("offset", 0.0)), float(options.get("yaw", 0.0)))
-
-
-def read_seed(seed: Any) -> int | None:
-    """Return the seed that `reset` is given.
-
-    Raises:
-        SpecError: It is no whole number, or below 0.
-    """
-    if seed is None:
-        return None
-    if not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise SpecError(f"the seed is {shorten(repr(seed))}; it takes a whole number, 0 or more, or None.")
-    return int(seed)
+NOWHERE: FloatArray = np.full(3, np.nan)
+"""Where episodes begin that are given no start."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +53,14 @@ class Fleet:
 
     Attributes:
         simulator: Where they drive.
+        device: Where all of it is.
+        batch: All worlds; set by `open`.
+        episodes: Which ones the worlds are in, arrays of the device.
         world_count: Worlds, each with `cars_per_world` cars.
         step: The last one; None before the first `begin`.
     """
+
+    batch: Batch
 
     def __init__(
         self,
@@ -113,6 +69,7 @@ class Fleet:
         *,
         cars_per_world: int = 1,
         worker_count: int = 1,
+        device: Device | None = None,
         frame_skip: int = 1,
         look_ahead: Sequence[float] = (),
     ) -> None:
@@ -123,6 +80,7 @@ class Fleet:
             world_count: Worlds.
             cars_per_world: Cars in each.
             worker_count: Threads.
+            device: Where the cars are; None: this many threads of this machine.
             frame_skip: Twentieths of a simulated second in one step.
             look_ahead: Distances for `Step.ahead`, rising [m].
 
@@ -131,23 +89,38 @@ class Fleet:
             SpecError: A number of worlds or cars is not possible, or there is no such car.
         """
         spec = experiment.specify_world(world_count, cars_per_world)
-        self.simulator = open_simulator(spec, worker_count=worker_count, look_ahead=look_ahead, log=experiment.log)
+        self.simulator = open_simulator(
+            spec, worker_count=worker_count, look_ahead=look_ahead, device=device, log=experiment.log
+        )
+        self.device = self.simulator.device
         self.world_count, self.cars_per_world = world_count, cars_per_world
         self._frame_skip = frame_skip
-        car_count = self.simulator.car_count
-        self._previous, self._no_brake = np.zeros((2, car_count)), np.zeros(car_count)
-        self._rows = Step(
-            **vars(self.simulator.ledger),
-            previous_steer=self._previous[0],
-            previous_throttle=self._previous[1],
-            ended=np.zeros(car_count, bool),
-            paths=tuple(self.simulator.get_scene(car).path for car in range(car_count)),
-            props=tuple(self.simulator.get_props(car) for car in range(car_count)),
-            duration=frame_skip * STEPS_PER_FRAME / PHYSICS_RATE,
-        )
-        self._episodes = make_episodes(self.simulator)
+        self.episodes = make_episodes(self.simulator)
+        self._no_brake = self.device.zeros((self.simulator.car_count,), np.float64)
+        self._ended = self.device.zeros((self.simulator.car_count,), bool)
+        self._rows = self.make_step()
         self._begins: BoolArray = np.zeros(world_count, bool)
         self.step: Step | None = None
+
+    def make_step(self, give: Callable[[Any], Any] = lambda array: array) -> Step:
+        """Return the last step, whose arrays are the same ones in every step.
+
+        Args:
+            give: Makes somebody else's arrays of the device's, without a copy.
+        """
+        simulator, previous = self.simulator, self.episodes.previous
+        cars = range(simulator.car_count)
+        columns = {name: give(array) for name, array in vars(simulator.ledger).items() if name != "cars_per_world"}
+        return Step(
+            **columns,
+            cars_per_world=self.cars_per_world,
+            previous_steer=give(previous[0]),
+            previous_throttle=give(previous[1]),
+            ended=give(self._ended),
+            paths=tuple(simulator.get_scene(car).path for car in cars),
+            props=tuple(simulator.get_props(car) for car in cars) if is_here(self.device) else (),
+            duration=self._frame_skip * STEPS_PER_FRAME / PHYSICS_RATE,
+        )
 
     def open(
         self,
@@ -158,6 +131,8 @@ class Fleet:
     ) -> None:
         """Compile what driving needs (half a minute the first time) and put all cars on the grid.
 
+        On a GPU all cars are alike and without sensors of their own, and kernels are compiled when they first run.
+
         Args:
             camera: Every car's; None for none.
             lidar: Every car's; None for none.
@@ -165,6 +140,9 @@ class Fleet:
             resets: Whether episodes begin with a reset, as those of the original's client do: the active node is 0.
         """
         simulator = self.simulator
+        if not is_here(self.device):
+            self.batch = Batch(simulator)
+            return
         compile_aloud(simulator)
         rows = list(range(simulator.car_count))
         worlds, slots = np.divmod(rows, self.cars_per_world)
@@ -176,13 +154,13 @@ class Fleet:
             simulator.apply(commands.Reset(rows))
         self._grid = np.hstack([simulator.ledger.spawn_position, simulator.ledger.spawn_orientation])
         self._beginning = simulator.snapshot()
-        self._batch = Batch(simulator, self._beginning)
+        self.batch = Batch(simulator, self._beginning)
 
     # -- episodes -----------------------------------------------------------------------------------------------------
 
     def seed(self, world: int, seed: int) -> None:
         """Draw all that is random in a world's coming episodes from this seed."""
-        self._episodes.seed[world], self._episodes.number[world] = int(seed) & WORD, 0
+        self.episodes.seed[world], self.episodes.number[world] = int(seed) & WORD, 0
 
     def begin(
         self,
@@ -200,24 +178,38 @@ class Fleet:
             grid_drawn: Who stands where on the grid is drawn; else in the order of the cars.
         """
         chosen: LongArray = np.array(worlds, np.int64)
-        rows = self._list_rows(chosen)
         self._begins[:], self._begins[chosen] = False, True
-        former = self._episodes.number[chosen]
-        draw_episodes(self._batch, self._begins, self._episodes, at_random and not grid_drawn, NOWHERE)
+        self._draw(self._begins, NOWHERE, at_random and not grid_drawn)
         for car, start in (starts or {}).items():
-            self._episodes.start[car] = (start.along, start.offset, start.yaw)
-        self._batch.begin(self._begins, self._episodes.start)
-        self._previous[:, rows] = 0.0
-        if self.simulator.log is not None:
-            self._note_begun(chosen, rows, former)
+            self.episodes.start[car] = (start.along, start.offset, start.yaw)
+        self._put(self._begins)
         if grid_drawn:
-            self._line_up(rows)
-        return self._begin_step()
-
-    def _begin_step(self) -> Step:
-        self.step = self._rows
-        self._rows.ended[:] = False
+            self._line_up(self._list_rows(chosen))
+        self._ended[:] = False
         return self._rows
+
+    def begin_where(self, begins: Any, given: Any, at_random: bool = False) -> None:
+        """Begin new episodes as `begin` does, of worlds that nobody on the host knows.
+
+        Args:
+            begins: Whether one begins in a world, an array of the device, shape [world_count].
+            given: Where cars begin, as `Episodes.start`, of the device, shape [3]; `NOWHERE`: as `at_random` says.
+            at_random: Somewhere on the path, a little askew; else on the grid.
+        """
+        self._draw(begins, given, at_random)
+        self._put(begins)
+
+    def _draw(self, begins: Any, given: Any, at_random: bool) -> None:
+        """Give worlds the keys of their next episodes and their cars their starts."""
+        where = self.simulator.physics.world_scene, self.batch.paths.length, self.cars_per_world, at_random, given
+        self.device.run(begin_episode, self.world_count, begins, self.episodes, *where, block=256)
+
+    def _put(self, begins: Any) -> None:
+        """Put worlds back to how they began, and their cars where they start."""
+        self.batch.begin(begins, self.episodes.start)
+        self.step = self._rows
+        if self.simulator.log is not None:
+            self._note_begun(np.flatnonzero(begins))
 
     def _list_rows(self, worlds: LongArray) -> LongArray:
         """Return the rows of all cars of worlds."""
@@ -234,31 +226,38 @@ class Fleet:
         self.simulator.apply(commands.SetSpawn(rows.tolist(), *grid))
         self.simulator.apply(commands.Pose(rows.tolist(), *grid))
 
-    def _note_begun(self, worlds: LongArray, rows: LongArray, numbers: LongArray) -> None:
-        """Tell the log that episodes of these numbers have begun, in commands that do the same."""
-        simulator, start = self.simulator, self._episodes.start[rows]
-        seeds = hash_rows(self._episodes.seed[worlds], numbers, 0, 0) & WORD
+    def _note_begun(self, worlds: LongArray) -> None:
+        """Tell the log that episodes have begun, in commands that do the same."""
+        if not len(worlds):
+            return
+        simulator, episodes, rows = self.simulator, self.episodes, self._list_rows(worlds)
+        seeds = hash_rows(episodes.seed[worlds], episodes.number[worlds] - 1, 0, 0) & WORD
         is_all = len(worlds) == self.world_count
         simulator.note(commands.Restore(self._beginning, None if is_all else worlds.tolist()))
         simulator.note(commands.Seed(worlds.tolist(), seeds.tolist()))
+        start = episodes.start[rows]
         put = np.isfinite(start[:, 0])
         if put.any():
             simulator.note(commands.PutOnPath(rows[put].tolist(), *start[put].T.tolist()))
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
-    def advance(self, steer: FloatArray, throttle: FloatArray, brake: FloatArray | None = None) -> Step:
+    def advance(self, steer: Any, throttle: Any, brake: Any = None) -> Step:
         """Drive for `frame_skip` twentieths of a simulated second and return what happened.
 
         Args:
-            steer: -1 to 1, + = left, shape [car_count].
-            throttle: -1 to 1, shape [car_count].
-            brake: 0 to 1, shape [car_count]; None for none.
+            steer: -1 to 1, + = left, shape [car_count], as the others an array of the device.
+            throttle: -1 to 1.
+            brake: 0 to 1; None for none.
         """
-        simulator, ledger = self.simulator, self.simulator.ledger
-        self._previous[0], self._previous[1] = ledger.steer, ledger.throttle
-        simulator.apply(commands.ClearHits())
-        simulator.apply(commands.Drive(None, steer, throttle, self._no_brake if brake is None else brake))
+        simulator = self.simulator
+        asked: tuple[Any, ...] = steer, throttle, self._no_brake if brake is None else brake
+        if is_here(self.device):  # kernels are compiled for rows of one kind
+            asked = tuple(np.ascontiguousarray(array, np.float64) for array in asked)
+        self.batch.drive(asked, self.episodes.previous)
+        if simulator.log is not None:
+            simulator.note(commands.ClearHits())
+            simulator.note(commands.Drive(None, *(array.copy() for array in asked)))
         simulator.step(STEPS_PER_FRAME * self._frame_skip)
         return self._rows
 
@@ -266,9 +265,9 @@ class Fleet:
 
     def snapshot(self) -> FleetSnapshot:
         """Return a copy of all that changes."""
-        episodes = self._episodes
+        episodes = self.episodes
         return FleetSnapshot(
-            self.simulator.snapshot(), self._previous.copy(), episodes.seed.copy(), episodes.number.copy()
+            self.simulator.snapshot(), episodes.previous.copy(), episodes.seed.copy(), episodes.number.copy()
         )
 
     def restore(self, moment: FleetSnapshot, worlds: Sequence[int] | None = None) -> Step:
@@ -284,11 +283,28 @@ class Fleet:
         self.simulator.restore(moment.snapshot, worlds)
         chosen: LongArray = np.arange(self.world_count) if worlds is None else np.array(worlds, np.int64)
         rows = self._list_rows(chosen)
-        self._previous[:, rows] = moment.previous[:, rows]
-        episodes = self._episodes
+        episodes = self.episodes
+        episodes.previous[:, rows] = moment.previous[:, rows]
         episodes.seed[chosen], episodes.number[chosen] = moment.seed[chosen], moment.episode[chosen]
-        return self._begin_step()
+        self._ended[:] = False
+        return self._rows
+
+    def list_arrays(self) -> list[Any]:
+        """Return the arrays made here, but for those of the episodes."""
+        return [self._no_brake, self._ended]
 
     def close(self) -> None:
-        """Stop the simulator's threads."""
+        """Give the device's threads and memory back."""
         self.simulator.close()
+
+
+def make_episodes(simulator: Simulator) -> Episodes:
+    """Return episodes of all worlds, none begun yet; their keys are the simulator's own."""
+    device, count = simulator.device, simulator.spec.world_count
+    return Episodes(
+        seed=device.zeros((count,), np.int64),
+        number=device.zeros((count,), np.int64),
+        world_key=simulator.world_key,
+        start=device.upload(np.full((simulator.car_count, 3), np.nan)),
+        previous=device.zeros((2, simulator.car_count), np.float64),
+    )

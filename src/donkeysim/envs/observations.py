@@ -1,28 +1,22 @@
-"""What a pilot is told of each step: pictures, a lidar's distances, or numbers about the car on its path."""
+"""What a pilot observes in each step: pictures, a lidar's distances, or numbers about the car on its path."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import gymnasium
 import numpy as np
-from numpy.typing import NDArray
 
+from donkeysim.core.device import is_here
 from donkeysim.core.errors import SpecError, describe_unknown
-from donkeysim.core.index_loops import RepeatedCall
-from donkeysim.core.types import LongArray
-from donkeysim.envs.channel import Numbers, Rows
 from donkeysim.envs.fleet import Fleet
-from donkeysim.envs.kernels.aim import move_cameras
-from donkeysim.envs.kernels.numbers import LIMIT, PLAIN_COUNT, Columns, write_cars
-from donkeysim.envs.rivals import Rivals
-from donkeysim.envs.step import Step
+from donkeysim.envs.kernels.aim import aim_camera
+from donkeysim.envs.kernels.numbers import LIMIT, PLAIN_COUNT, copy_row, limit_depth, push_row, write_numbers
+from donkeysim.envs.rivals import RIVAL_COUNT, RIVAL_LIMIT, RIVAL_WIDTH, find_rivals
 from donkeysim.render.camera import FAR
-from donkeysim.render.camera_group import Frame
 from donkeysim.sim import commands
-from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import CLASS_CAR
 from donkeysim.world.specs import CameraSpec, LidarSpec
 
@@ -38,6 +32,9 @@ DEPTH_LIMIT = FAR
 LOOK_AHEAD = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 """Where "vector" tells the path ahead [m along it]."""
 
+BLOCK = 4096
+"""Numbers that a thread of this machine moves at once, about."""
+
 Box: TypeAlias = "gymnasium.spaces.Box[Any]"
 
 Observation = Any
@@ -45,78 +42,58 @@ Observation = Any
 
 
 class _Camera:
-    """Every car's camera: what all pictures of it are taken from."""
+    """Every car's camera, and where it is in an episode.
+
+    Attributes:
+        pictures: What it sees, in one set or two.
+    """
 
     def __init__(
         self,
-        simulator: Simulator,
+        fleet: Fleet,
         camera: CameraSpec,
+        spread: tuple[float, float],
+        *,
+        channels: int,
         is_second: bool,
-        spread: tuple[float, float] = (0.0, 0.0),
-        one_channel: bool = False,
+        is_luma: bool,
+        set_count: int,
     ) -> None:
-        cars = range(simulator.car_count)
-        self._simulator, self._camera, self._spread = simulator, camera, spread
-        self._key: LongArray = np.zeros(len(cars), np.int64)
-        first = simulator.renderer.make_group(cars, [camera] * len(cars), [is_second] * len(cars), one_channel)
-        self._groups = [first, first.add_pictures()]
+        device, cars = fleet.device, fleet.simulator.car_count
+        opened = fleet.batch.open_camera(camera, channels, is_second=is_second, is_luma=is_luma, set_count=set_count)
+        self.pictures, self._mount = opened.pictures, opened.mount
+        self._simulator, self._is_spread = fleet.simulator, any(spread)
+        pose = np.append(np.array(camera.position, np.float64), camera.rotation)
+        self._pose, self._spread = device.upload((pose, np.array(spread, np.float64)))
+        self._known = device.zeros((cars,), np.int64)
+        meant = opened.meant
+        self._moved = device.zeros((cars, 6), np.float64) if meant is None else meant.pose
+        self._serial = device.zeros((cars,), np.int64) if meant is None else meant.serial
 
-    def get_frame(self, parity: int) -> Frame:
-        """Return frame 0 or 1."""
-        return self._groups[parity].frame
-
-    def draw(self, parity: int, cars: Sequence[int] | None = None) -> None:
-        """Draw what is seen now into frame 0 or 1; `cars`: only these."""
-        if any(self._spread):
-            self._aim()
-        group = self._groups[parity]
-        for part in [group] if cars is None else [group.select(car) for car in cars]:
-            self._simulator.render_group(part)
-
-    def _aim(self) -> None:
+    def aim(self) -> None:
         """Give every car of a new episode, known by its world's key, the camera drawn for it."""
-        cars_per_world = self._simulator.spec.cars_per_world
-        key = np.repeat(self._simulator.world_key, cars_per_world)
-        cars: LongArray = np.flatnonzero(key != self._key)
-        moved = np.empty((len(cars), 6))
-        pose = np.append(self._camera.position, self._camera.rotation)
-        move_cameras(key[cars], cars % cars_per_world, pose, np.array(self._spread), moved)
-        for car, place in zip(cars.tolist(), moved.tolist(), strict=True):
-            self._groups[0].aim(car, place[:3], place[3:])
-        self._key = key
+        if self._is_spread:
+            simulator = self._simulator
+            where = simulator.world_key, simulator.spec.cars_per_world, self._pose, self._spread
+            written = self._known, self._moved, self._mount, self._serial
+            simulator.device.run(aim_camera, simulator.car_count, *where, *written, block=64)
 
 
-class _Picture:
-    """Colour, grey, distances or classes of a camera that has been drawn."""
+@dataclass(frozen=True)
+class _Channel:
+    """One kind of observation, in one set of arrays or two.
 
-    def __init__(self, name: str, camera: _Camera) -> None:
-        count, height, width, _ = camera.get_frame(0).colour.shape
-        self._name, self._camera = name, camera
-        self._channels = 1 if name == "grey" else 3
-        self._distances: list[NDArray[Any]] = []
-        if name == "depth":
-            self._distances = list(np.zeros((2, count, height, width, 1), np.float32))
-        self.space = make_picture_space(name, height, width)
+    Attributes:
+        space: Of one car's, with its stack.
+        fresh: What is seen now, as rows: pixels, or all of a car, shape [row_count, width].
+        rows: What is handed out, likewise, shape [row_count, stack * width]; the same array where nothing is stacked.
+        seen: The same memory, shape [car_count, ...].
+    """
 
-    @property
-    def buffers(self) -> list[NDArray[Any]]:
-        return [self._show(parity) for parity in range(2)]
-
-    def read(self, parity: int, step: Step, cars: Sequence[int] | None) -> NDArray[Any]:
-        del step  # pictures are as the camera has drawn them
-        depth = self._camera.get_frame(parity).depth
-        if self._distances and depth is not None:
-            rows: Any = slice(None) if cars is None else list(cars)
-            self._distances[parity][rows] = np.minimum(depth[rows, ..., None], np.float32(DEPTH_LIMIT))
-        return self._show(parity)
-
-    def _show(self, parity: int) -> NDArray[Any]:
-        if self._distances:
-            return self._distances[parity]
-        frame = self._camera.get_frame(parity)
-        if self._name == "segmentation" and frame.segment is not None:
-            return frame.segment[..., None]
-        return frame.colour[..., : self._channels]
+    space: Box
+    fresh: Sequence[Any]
+    rows: Sequence[Any]
+    seen: Sequence[Any]
 
 
 def make_picture_space(name: str, height: int, width: int) -> Box:
@@ -128,50 +105,17 @@ def make_picture_space(name: str, height: int, width: int) -> Box:
     return gymnasium.spaces.Box(0, 255, (height, width, 1 if name == "grey" else 3), np.uint8)
 
 
-class _Lidar(Numbers):
-    """Distances of every car's lidar as shares of its range, level after level, 1 where nothing came back."""
-
-    def __init__(self, simulator: Simulator, lidar: LidarSpec) -> None:
-        super().__init__(0.0, 1.0, simulator.car_count, lidar.ray_count * lidar.level_count)
-        self._simulator, self._lidar = simulator, lidar
-        simulator.apply(commands.SetLidar(range(simulator.car_count), lidar))
-
-    def tell(self, step: Step, rows: Rows) -> NDArray[Any]:
-        del step  # the simulator's own state is read
-        cars = range(self._simulator.car_count) if isinstance(rows, slice) else rows
-        distance = self._simulator.scan_lidars(cars, self._lidar).reshape(len(cars), -1)
-        return np.asarray(np.minimum(distance / self._lidar.max_range, 1.0))
-
-
-class _Vector(Numbers):
-    """Numbers about each car on its path; docs/envs/track_env.md lists them."""
-
-    def __init__(self, car_count: int) -> None:
-        super().__init__(-LIMIT, LIMIT, car_count, count_numbers())
-        self._table = np.zeros_like(self.buffers[0])
-        self._everybody: LongArray = np.arange(car_count, dtype=np.int64)
-        self._write = RepeatedCall(write_cars)
-        self._known: tuple[Step, Columns] | None = None
-
-    def tell(self, step: Step, rows: Rows) -> NDArray[Any]:
-        if self._known is None or self._known[0] is not step:
-            self._known = step, Columns(*(getattr(step, name) for name in Columns._fields))
-        columns = self._known[1]
-        cars = self._everybody if isinstance(rows, slice) else np.array(rows, np.int64)
-        self._write((columns,), cars, columns, LOOK_AHEAD[-1], self._table)
-        return np.asarray(self._table[rows])
-
-
 def count_numbers() -> int:
     """Return how many numbers "vector" has."""
     return PLAIN_COUNT + 2 * len(LOOK_AHEAD)
 
 
 class Observer:
-    """Observes all cars of a fleet, into two sets of arrays by turns.
+    """Observes all cars of a fleet, into arrays of its device that stay the same ones.
 
     Attributes:
         space: Of one car's observation.
+        last: What `keep` has kept, arrays by name; empty where nobody asks for it.
     """
 
     def __init__(
@@ -184,111 +128,186 @@ class Observer:
         camera_spread: tuple[float, float] = (0.0, 0.0),
         *,
         is_luma: bool = False,
+        set_count: int = 1,
+        keeps_last: bool = False,
     ) -> None:
-        """Make the buffers.
+        """Make the arrays.
 
         Args:
             fleet: Opened; made with `look_ahead=LOOK_AHEAD` if "vector" is asked for.
             observe: One of `OBSERVATIONS`, or several, which gives a dict.
             cameras: Of "camera", "grey", "depth" and "segmentation", and of "camera_b" if it is asked for.
             lidar: Of "lidar".
-            stack: How many moments of each are told at once, along the last axis, the oldest first.
+            stack: How many moments of each are seen at once, along the last axis, the oldest first.
             camera_spread: By how much an episode's cameras are moved [m] and turned [rad] at most, on each axis.
             is_luma: "grey" is the luma of a picture in colour, as other programs get it; else small ones are drawn
                 in one channel, which differs by a level or two.
+            set_count: 2: an observation outlives the next one; on this machine only.
+            keeps_last: Whether `keep` will be asked for.
         """
         names = check_observe(observe)
-        self._is_one = isinstance(observe, str)
-        self._stack = stack
-        self._parity = 0
-        self._cameras = _open_cameras(names, fleet.simulator, cameras, camera_spread, is_luma)
-        self._channels: dict[str, Numbers | _Picture] = {name: self._open(name, fleet, lidar) for name in names}
-        spaces = {name: stack_space(channel.space, stack) for name, channel in self._channels.items()}
-        count = fleet.simulator.car_count
-        self._stacked: dict[str, NDArray[Any]] = {
-            name: _make_stack(count, space, stack) for name, space in spaces.items() if stack > 1
+        self._is_one, self._fleet, self._device = isinstance(observe, str), fleet, fleet.device
+        self._lidar, self._set_count, self._index = lidar, set_count, 0
+        self._cameras = {
+            name: _Camera(
+                fleet,
+                lens,
+                camera_spread,
+                channels=1 if name == "grey" else 3,
+                is_second=name == "camera_b",
+                is_luma=is_luma,
+                set_count=set_count,
+            )
+            for name, lens in list_lenses(names, cameras).items()
         }
+        self._channels = {name: self._open(name, stack) for name in names}
+        kept = self._channels if keeps_last else {}
+        self._last = {name: self._make_like(channel.rows[0]) for name, channel in kept.items()}
+        self.last = {name: self._shape(self._channels[name], rows) for name, rows in self._last.items()}
+        spaces = {name: channel.space for name, channel in self._channels.items()}
         self.space: gymnasium.Space[Any] = spaces[names[0]] if self._is_one else gymnasium.spaces.Dict(dict(spaces))
 
-    def _open(self, name: str, fleet: Fleet, lidar: LidarSpec) -> Numbers | _Picture:
-        if name == "vector":
-            return _Vector(fleet.simulator.car_count)
-        if name == "rivals":
-            return Rivals(fleet.simulator.car_count, fleet.cars_per_world)
-        if name == "lidar":
-            return _Lidar(fleet.simulator, lidar)
-        return _Picture(name, self._cameras[find_camera(name, self._cameras)])
+    @property
+    def seen(self) -> dict[str, Any]:
+        """What all cars have seen at last, arrays of the device by name."""
+        return {name: channel.seen[self._index] for name, channel in self._channels.items()}
 
-    def observe(self, step: Step, begun: Sequence[int] = ()) -> Observation:
-        """Return what every car sees now; the arrays are valid until the next but one call.
+    def collect(self, seen: Mapping[str, Any]) -> Observation:
+        """Return arrays by name in the form of an observation."""
+        return next(iter(seen.values())) if self._is_one else dict(seen)
+
+    def look(self, begins: Any) -> None:
+        """Write what all cars see now; time has passed.
 
         Args:
-            step: The fleet's last one.
-            begun: Cars whose episodes have just begun: their stacks hold this moment only.
+            begins: In which worlds episodes have just begun, shape [world_count]: the stacks of their cars hold this
+                moment only.
         """
-        self._parity = 1 - self._parity
+        before = self._index
+        self._index = (before + 1) % self._set_count
+        self._write(begins, before, is_for_all=True)
+
+    def renew(self, begins: Any) -> None:
+        """Write anew what the cars see in whose worlds episodes have just begun; what others have seen stays."""
+        self._write(begins, self._index, is_for_all=False)
+
+    def copy_over(self) -> None:
+        """Go on with the other set of arrays, if there are two, as a copy of the last one."""
+        before = self._index
+        self._index = now = (before + 1) % self._set_count
+        if now != before:
+            shown = [camera.pictures for camera in self._cameras.values()]
+            pairs = [pair for sets in shown for pair in zip(sets[before], sets[now], strict=True)]
+            pairs += [(channel.rows[before], channel.rows[now]) for channel in self._channels.values()]
+            for source, target in pairs:
+                if source is not None:
+                    np.copyto(target, source)
+
+    def keep(self, chosen: Any) -> None:
+        """Copy what the cars of some worlds have seen to `last`; `chosen`: which, shape [world_count]."""
+        for name, kept in self._last.items():
+            rows = self._channels[name].rows[self._index]
+            self._run_rows(copy_row, rows, self._count_rows(rows), chosen, kept)
+
+    def list_arrays(self) -> list[Any]:
+        """Return the arrays made here; pictures are their cameras'."""
+        named = self._channels.items()
+        numbers = [array for name, channel in named if name in ("depth", "vector") for array in channel.fresh]
+        stacks = [rows for _, channel in named for rows in channel.rows if channel.rows is not channel.fresh]
+        return [*numbers, *stacks, *self._last.values()]
+
+    # -- channels -----------------------------------------------------------------------------------------------------
+
+    def _open(self, name: str, stack: int) -> _Channel:
+        """Return the channel of an observation."""
+        if name not in PICTURES:
+            low, high, width = self._find_numbers(name)
+            shape = (self._fleet.simulator.car_count, width)
+            fresh = [self._device.zeros(shape, np.float32) for _ in range(self._set_count)]
+            return self._stack(gymnasium.spaces.Box(low, high, (width,), np.float32), fresh, stack)
+        sets = self._cameras[find_camera(name, self._cameras)].pictures
+        cars, height, width, channels = sets[0].colour.shape
+        space, pixels = make_picture_space(name, height, width), cars * height * width
+        if name == "depth":
+            fresh = [self._device.zeros((pixels, 1), np.float32) for _ in sets]
+        elif name == "segmentation":
+            fresh = [pictures.segment.reshape((pixels, 1)) for pictures in sets]
+        else:
+            fresh = [pictures.colour.reshape((pixels, channels)) for pictures in sets]
+        return self._stack(space, fresh, stack)
+
+    def _find_numbers(self, name: str) -> tuple[float, float, int]:
+        """Return bounds and count of the numbers of a car."""
+        if name == "vector":
+            return -LIMIT, LIMIT, count_numbers()
+        if name == "rivals":
+            return -RIVAL_LIMIT, RIVAL_LIMIT, RIVAL_COUNT * RIVAL_WIDTH
+        simulator = self._fleet.simulator
+        simulator.apply(commands.SetLidar(range(simulator.car_count), self._lidar))
+        return 0.0, 1.0, self._lidar.ray_count * self._lidar.level_count
+
+    def _stack(self, space: Box, fresh: Sequence[Any], stack: int) -> _Channel:
+        """Return a channel; on this machine whole pictures of one channel are moved in a stack, not single pixels."""
+        cars, rows = self._fleet.simulator.car_count, fresh
+        if stack > 1 and space.shape[-1] == 1 and is_here(self._device):
+            fresh = [array.reshape((cars, -1)) for array in fresh]
+        if stack > 1:
+            shape = fresh[0].shape[0], fresh[0].shape[1] * stack
+            rows = [self._device.zeros(shape, fresh[0].dtype) for _ in fresh]
+        channel = _Channel(stack_space(space, stack), fresh, rows, ())
+        return replace(channel, seen=[self._shape(channel, array) for array in rows])
+
+    def _shape(self, channel: _Channel, rows: Any) -> Any:
+        """Return rows of a channel in the shape of its observations, the same memory."""
+        cars, shape = self._fleet.simulator.car_count, channel.space.shape
+        if len(shape) == 3 and rows.shape[0] == cars and channel.rows is not channel.fresh:
+            return np.moveaxis(rows.reshape((cars, shape[2], *shape[:2])), 1, -1)
+        return rows.reshape((cars, *shape))
+
+    def _make_like(self, array: Any) -> Any:
+        return self._device.zeros(tuple(array.shape), array.dtype)
+
+    # -- what is seen -------------------------------------------------------------------------------------------------
+
+    def _write(self, begins: Any, before: int, is_for_all: bool) -> None:
+        """Write what is seen now, of all cars or of those in whose worlds episodes have just begun."""
         for camera in self._cameras.values():
-            camera.draw(self._parity)
-        return self._collect({name: self._take(name, step, begun) for name in self._channels})
-
-    def renew(self, step: Step, cars: Sequence[int]) -> Observation:
-        """Return what `redraw` does, as an observation of its own: the last one stays as it is."""
-        now, before = 1 - self._parity, self._parity
-        self._parity = now
-        pairs: list[Any] = [*(channel.buffers for channel in self._channels.values()), *self._stacked.values()]
-        for pair in pairs:
-            pair[now][:] = pair[before]
-        return self.redraw(step, cars)
-
-    def redraw(self, step: Step, cars: Sequence[int]) -> Observation:
-        """Return the last observation with the rows of these cars, whose episodes have just begun, seen anew.
-
-        It is written over the last one.
-        """
-        for camera in self._cameras.values():
-            camera.draw(self._parity, cars)
-        seen: dict[str, NDArray[Any]] = {}
+            camera.aim()
+        self._fleet.batch.render(None if is_for_all else begins, self._index)
         for name, channel in self._channels.items():
-            fresh = channel.read(self._parity, step, cars)
-            if self._stack > 1:
-                self._fill(name, fresh, cars)
-                fresh = self._stacked[name][self._parity]
-            seen[name] = fresh
-        return self._collect(seen)
+            fresh, rows = channel.fresh[self._index], channel.rows[self._index]
+            self._write_fresh(name, fresh, None if is_for_all else begins)
+            if rows is not fresh:
+                self._run_rows(push_row, fresh, channel.rows[before], rows, self._count_rows(rows), begins, is_for_all)
 
-    def _take(self, name: str, step: Step, begun: Sequence[int]) -> NDArray[Any]:
-        fresh = self._channels[name].read(self._parity, step, None)
-        if self._stack == 1:
-            return fresh
-        now: NDArray[Any] = self._stacked[name][self._parity]
-        before = self._stacked[name][1 - self._parity]
-        width = fresh.shape[-1]
-        now[..., :-width] = before[..., width:]
-        now[..., -width:] = fresh
-        self._fill(name, fresh, begun)
-        return now
+    def _write_fresh(self, name: str, out: Any, begins: Any) -> None:
+        """Write numbers and distances, of these worlds or of all; pictures have been drawn."""
+        fleet, simulator = self._fleet, self._fleet.simulator
+        if name == "depth":
+            depth = self._cameras[find_camera("depth", self._cameras)].pictures[self._index].depth
+            lines = depth.shape[0] * depth.shape[1]
+            flat = depth.reshape((lines, depth.shape[2])), DEPTH_LIMIT, out.reshape((lines, depth.shape[2]))
+            self._device.run(limit_depth, lines, *flat, block=256)
+        elif name == "vector":
+            self._device.run(write_numbers, out.shape[0], simulator.rows, LOOK_AHEAD[-1], out, block=256)
+        elif name == "rivals":
+            assert fleet.step is not None, "an episode has begun"
+            out[:] = find_rivals(fleet.step, fleet.cars_per_world)
+        elif name == "lidar":
+            cars: Sequence[int] = range(simulator.car_count)
+            if begins is not None:
+                cars = np.flatnonzero(np.repeat(begins, fleet.cars_per_world)).tolist()
+            if len(cars):
+                distance = simulator.scan_lidars(cars, self._lidar).reshape(len(cars), -1)
+                out[list(cars)] = np.minimum(distance / self._lidar.max_range, 1.0)
 
-    def _fill(self, name: str, fresh: NDArray[Any], cars: Sequence[int]) -> None:
-        now = self._stacked[name][self._parity]
-        for car in cars:
-            now[car] = np.tile(fresh[car], self._stack)
+    def _count_rows(self, rows: Any) -> int:
+        """Return how many of these rows belong to a world."""
+        return int(rows.shape[0]) // self._fleet.world_count
 
-    def _collect(self, seen: dict[str, NDArray[Any]]) -> Observation:
-        return next(iter(seen.values())) if self._is_one else seen
-
-
-def _open_cameras(
-    names: Sequence[str],
-    simulator: Simulator,
-    cameras: Sequence[CameraSpec],
-    spread: tuple[float, float],
-    is_luma: bool,
-) -> dict[str, _Camera]:
-    """Return the cameras that these observations need; distances and classes come from one that is there anyway."""
-    return {
-        name: _Camera(simulator, lens, name == "camera_b", spread, name == "grey" and not is_luma)
-        for name, lens in list_lenses(names, cameras).items()
-    }
+    def _run_rows(self, kernel: Any, rows: Any, *arguments: Any) -> None:
+        """Run a kernel for each of some rows."""
+        self._device.run(kernel, rows.shape[0], rows, *arguments, block=max(1, BLOCK // rows.shape[1]))
 
 
 def list_lenses(names: Sequence[str], cameras: Sequence[CameraSpec]) -> dict[str, CameraSpec]:
@@ -340,14 +359,6 @@ def copy_observation(seen: Observation, car: int | None = None) -> Observation:
     if isinstance(seen, dict):
         return {name: copy_observation(array, car) for name, array in seen.items()}
     return seen.copy(order="K") if car is None else seen[car].copy(order="K")
-
-
-def _make_stack(count: int, space: Box, stack: int) -> NDArray[Any]:
-    """Return two sets of stacks of all cars, shape [2, count, ...]."""
-    if len(space.shape) == 3 and space.shape[-1] == stack:
-        # Pictures of one channel lie one behind the other: a new moment then moves whole ones, not single pixels.
-        return np.moveaxis(np.zeros((2, count, stack, *space.shape[:-1]), space.dtype), 2, -1)
-    return np.zeros((2, count, *space.shape), space.dtype)
 
 
 def stack_space(space: Box, stack: int) -> Box:

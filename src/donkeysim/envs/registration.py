@@ -77,7 +77,7 @@ def register_ids() -> None:
                 register(own, entry_point=ENTRY_POINT, vector_entry_point=VECTOR_ENTRY_POINT, kwargs=kwargs)
     for name, track in {**TRACK_BY_ID, **_list_own_tracks()}.items():
         if name not in registry:
-            single, vector = "donkeysim.envs.track_env:TrackEnv", "donkeysim.envs.track_batches:make_track_batch"
+            single, vector = "donkeysim.envs.track_env:TrackEnv", "donkeysim.envs.track_env:TrackVectorEnv"
             register(name, entry_point=single, vector_entry_point=vector, kwargs={"track": track})
     if LEROBOT_ID not in registry:
         register(LEROBOT_ID, entry_point="donkeysim.envs.lerobot.environment:LeRobotEnv")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from donkeysim.core.types import BoolArray, FloatArray
-from donkeysim.envs.channel import Numbers, Rows
 from donkeysim.envs.step import Step
 
 RIVAL_COUNT = 3
 """How many of the others are told, the nearest first."""
+
+RIVAL_WIDTH = 5
+"""Numbers about each."""
 
 RIVAL_LIMIT = 5.0
 """Numbers are cut to within ± this."""
@@ -21,34 +20,30 @@ RIVAL_SCALE = 3.0
 """Distance [m] and speed [m/s] that are told as 1."""
 
 
-class Rivals(Numbers):
-    """For each of the nearest others: 1 (0: there is none), where it is and how it moves as seen from the car.
+def find_rivals(step: Step, cars_per_world: int) -> FloatArray:
+    """Return for each of the nearest others: 1 (0: there is none), where it is and how it moves as seen from the car.
 
     Ahead and to the left, both over `RIVAL_SCALE`: place, then velocity less the own one.
+
+    Returns:
+        Numbers of all cars, shape [car_count, RIVAL_COUNT * RIVAL_WIDTH].
     """
-
-    def __init__(self, car_count: int, cars_per_world: int) -> None:
-        """Make the buffers."""
-        super().__init__(-RIVAL_LIMIT, RIVAL_LIMIT, car_count, 5 * RIVAL_COUNT)
-        self._cars_per_world = cars_per_world
-
-    def tell(self, step: Step, rows: Rows) -> NDArray[Any]:
-        """Return the numbers of these cars."""
-        count = self._cars_per_world
-        place, speed = (array[:, :2].reshape(-1, count, 2) for array in (step.position, step.velocity))
-        away, moving = (array[:, None] - array[:, :, None] for array in (place, speed))  # [world, car, other, 2]
-        is_other: BoolArray = (step.present.reshape(-1, 1, count) != 0) & ~np.eye(count, dtype=bool)
-        distance: FloatArray = np.where(is_other, np.hypot(away[..., 0], away[..., 1]), np.inf)
-        nearest = np.argsort(distance, axis=2, kind="stable")[:, :, :RIVAL_COUNT]
-        is_there = np.isfinite(np.take_along_axis(distance, nearest, 2))
-        told = np.zeros((*distance.shape[:2], RIVAL_COUNT, 5))
-        found = told[:, :, : nearest.shape[2]]
-        for first, vector in ((1, away), (3, moving)):
-            near = np.take_along_axis(vector, nearest[..., None], 2)
-            found[..., first : first + 2] = _turn(near, step) / RIVAL_SCALE
-        found[..., 0] = 1.0
-        found[~is_there] = 0.0
-        return np.clip(told, -RIVAL_LIMIT, RIVAL_LIMIT).reshape(len(step.present), -1)[rows]
+    count = cars_per_world
+    place, speed = (array[:, :2].reshape(-1, count, 2) for array in (step.position, step.velocity))
+    away, moving = (array[:, None] - array[:, :, None] for array in (place, speed))  # [world, car, other, 2]
+    is_other: BoolArray = (step.present.reshape(-1, 1, count) != 0) & ~np.eye(count, dtype=bool)
+    distance: FloatArray = np.where(is_other, np.hypot(away[..., 0], away[..., 1]), np.inf)
+    nearest = np.argsort(distance, axis=2, kind="stable")[:, :, :RIVAL_COUNT]
+    is_there = np.isfinite(np.take_along_axis(distance, nearest, 2))
+    told = np.zeros((*distance.shape[:2], RIVAL_COUNT, RIVAL_WIDTH))
+    found = told[:, :, : nearest.shape[2]]
+    for first, vector in ((1, away), (3, moving)):
+        near = np.take_along_axis(vector, nearest[..., None], 2)
+        found[..., first : first + 2] = _turn(near, step) / RIVAL_SCALE
+    found[..., 0] = 1.0
+    found[~is_there] = 0.0
+    numbers: FloatArray = np.clip(told, -RIVAL_LIMIT, RIVAL_LIMIT).reshape(len(step.present), -1)
+    return numbers
 
 
 def _turn(vector: FloatArray, step: Step) -> FloatArray:

@@ -6,6 +6,7 @@ car whether its episode is over.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,32 +19,32 @@ from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.envs.kernels import tasks as kernels
 from donkeysim.envs.step import Step
 
-Reward = Callable[[Step], FloatArray]
+Reward = Callable[[Step], Any]
 """Returns the reward of each car, shape [car_count]."""
 
-End = Callable[[Step], BoolArray]
+End = Callable[[Step], Any]
 """Returns which episodes are over, shape [car_count]."""
 
-_reward_progress = get_formula(kernels.reward_progress)
-_reward_centre = get_formula(kernels.reward_centre)
-_reward_original = get_formula(kernels.reward_original)
-_is_off_road = get_formula(kernels.is_off_road)
-_has_hit = get_formula(kernels.has_hit)
-_goes_wrong_way = get_formula(kernels.goes_wrong_way)
-_stands_still = get_formula(kernels.stands_still)
-_is_tilted = get_formula(kernels.is_tilted)
-_ends_as_original = get_formula(kernels.ends_as_original)
-_is_late = get_formula(kernels.is_late)
+_reward_progress: Any = get_formula(kernels.reward_progress)
+_reward_centre: Any = get_formula(kernels.reward_centre)
+_reward_original: Any = get_formula(kernels.reward_original)
+_is_off_road: Any = get_formula(kernels.is_off_road)
+_has_hit: Any = get_formula(kernels.has_hit)
+_goes_wrong_way: Any = get_formula(kernels.goes_wrong_way)
+_stands_still: Any = get_formula(kernels.stands_still)
+_is_tilted: Any = get_formula(kernels.is_tilted)
+_ends_as_original: Any = get_formula(kernels.ends_as_original)
+_is_late: Any = get_formula(kernels.is_late)
 
 
-def reward_progress(step: Step) -> FloatArray:
+def reward_progress(step: Step) -> Any:
     """Return ten points per metre of new ground, less a penalty for an ended episode."""
-    return np.asarray(_reward_progress(step.progress, step.ended))
+    return _reward_progress(step.progress, step.ended)
 
 
-def reward_centre(step: Step) -> FloatArray:
+def reward_centre(step: Step) -> Any:
     """Return ten points per metre of way made, all of it on the path, none a metre beside it; less the penalty."""
-    return np.asarray(_reward_centre(step.gain, step.offset, step.ended))
+    return _reward_centre(step.gain, step.offset, step.ended)
 
 
 def make_original_reward(max_cte: float = kernels.MAX_CTE) -> Reward:
@@ -53,42 +54,42 @@ def make_original_reward(max_cte: float = kernels.MAX_CTE) -> Reward:
         max_cte: Farthest from the path [U].
     """
 
-    def reward_original(step: Step) -> FloatArray:
-        return np.asarray(_reward_original(step.active_offset, step.forward_speed, step.hit, step.ended, max_cte))
+    def reward_original(step: Step) -> Any:
+        return _reward_original(step.active_offset, step.forward_speed, step.hit, step.ended, max_cte)
 
     return reward_original
 
 
-def end_off_road(step: Step) -> BoolArray:
+def end_off_road(step: Step) -> Any:
     """Say who has been off the road for a quarter of a second."""
-    return np.asarray(_is_off_road(step.off_road_time))
+    return _is_off_road(step.off_road_time)
 
 
-def end_hit(step: Step) -> BoolArray:
+def end_hit(step: Step) -> Any:
     """Say who touched something in this step."""
-    return np.asarray(_has_hit(step.hit))
+    return _has_hit(step.hit)
 
 
-def end_wrong_way(step: Step) -> BoolArray:
+def end_wrong_way(step: Step) -> Any:
     """Say who has gone against the path for half a second."""
-    return np.asarray(_goes_wrong_way(step.wrong_way_time))
+    return _goes_wrong_way(step.wrong_way_time)
 
 
-def end_standstill(step: Step) -> BoolArray:
+def end_standstill(step: Step) -> Any:
     """Say who has stood still for four seconds."""
-    return np.asarray(_stands_still(step.still_time))
+    return _stands_still(step.still_time)
 
 
-def end_tilted(step: Step) -> BoolArray:
+def end_tilted(step: Step) -> Any:
     """Say who leans by more than 60 degrees."""
-    return np.asarray(_is_tilted(step.upright))
+    return _is_tilted(step.upright)
 
 
 def make_original_end(max_cte: float = kernels.MAX_CTE) -> End:
     """Return the original's rule: farther from the path than `max_cte` [U], though not beyond twice that, or a hit."""
 
-    def end_original(step: Step) -> BoolArray:
-        return np.asarray(_ends_as_original(step.active_offset, step.hit, max_cte))
+    def end_original(step: Step) -> Any:
+        return _ends_as_original(step.active_offset, step.hit, max_cte)
 
     return end_original
 
@@ -110,6 +111,9 @@ ENDS: Mapping[str, End] = {
 }
 """Ends by name."""
 
+NO_LIMIT = 1 << 31
+"""More laps than anybody drives."""
+
 DEFAULT_ENDS = ("off_road", "hit", "wrong_way", "standstill", "tilted")
 
 
@@ -129,26 +133,44 @@ class Task:
     time_limit: float | None = None
     lap_limit: int | None = None
 
+    @property
+    def rules(self) -> kernels.Rules | None:
+        """The same as numbers for `kernels.judge_car`; None where a reward or an end is a function of one's own."""
+        reward, ends = _find_name(self.reward, REWARDS), [_find_name(end, ENDS) for end in self.ends]
+        if reward is None or None in ends:
+            return None
+        return kernels.Rules(
+            reward=kernels.REWARD_NAMES.index(reward),
+            ends=sum(1 << kernels.END_NAMES.index(str(end)) for end in set(ends)),
+            time_limit=math.inf if self.time_limit is None else float(self.time_limit),
+            lap_limit=NO_LIMIT if self.lap_limit is None else math.ceil(self.lap_limit),
+        )
+
     def judge(self, step: Step) -> tuple[FloatArray, BoolArray, BoolArray]:
         """Return reward, terminated and truncated of every car, shape [car_count] each; writes `step.ended`.
+
+        The step's arrays may be those of another library that has NumPy's operators, PyTorch for example.
 
         Raises:
             SpecError: A reward of one's own has another shape.
         """
-        ended: BoolArray = np.zeros(len(step.along), bool)
+        ended: Any = False
+        cut: Any = False
         step.ended[:] = False
         for end in self.ends:
-            ended |= end(step)
-        cut: BoolArray = np.zeros(len(ended), bool)
+            ended = ended | end(step)
         if self.time_limit is not None:
-            cut |= _is_late(step.time, self.time_limit)
+            cut = cut | _is_late(step.time, self.time_limit)
         if self.lap_limit is not None:
-            cut |= step.laps >= self.lap_limit
+            cut = cut | (step.laps >= self.lap_limit)
         step.ended[:] = ended
-        reward = np.array(self.reward(step), np.float64)
-        if reward.shape != ended.shape:
-            raise SpecError(f"the reward has shape {reward.shape}; give one number for each car, shape {ended.shape}.")
-        return reward, ended, cut & ~ended
+        reward: Any = self.reward(step)
+        if isinstance(step.ended, np.ndarray):
+            reward = np.array(reward, np.float64)
+        shape = tuple(step.ended.shape)
+        if tuple(reward.shape) != shape:
+            raise SpecError(f"the reward has shape {tuple(reward.shape)}; give one number for each car, shape {shape}.")
+        return reward, step.ended | False, cut & ~step.ended
 
 
 def make_task(
@@ -168,6 +190,11 @@ def make_task(
     chosen = _find("reward", reward, REWARDS)
     rules = tuple(_find("end", end, ENDS) for end in ([ends] if isinstance(ends, str) else ends))
     return Task(chosen, rules, time_limit, lap_limit)
+
+
+def _find_name(function: Any, known: Mapping[str, Any]) -> str | None:
+    """Return the name of a reward or an end, None for one of somebody's own."""
+    return next((name for name, other in known.items() if other is function), None)
 
 
 def _find(what: str, wanted: Any, known: Mapping[str, Any]) -> Any:

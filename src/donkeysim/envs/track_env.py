@@ -10,14 +10,17 @@ from typing import Any
 
 from gymnasium.error import ResetNeeded
 
+from donkeysim.core.device import Device, is_here, open_device
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import ByteArray
-from donkeysim.envs.autoreset import AutoresetMode
-from donkeysim.envs.fleet import read_seed
+from donkeysim.envs.actions import read_action
+from donkeysim.envs.autoreset import AutoresetMode, read_mode
+from donkeysim.envs.exchange import Convert
 from donkeysim.envs.observations import Observation
+from donkeysim.envs.reset import read_seed
 from donkeysim.envs.step_info import StepInfo
-from donkeysim.envs.track_settings import check_count, read_settings
-from donkeysim.envs.vector_env import FleetVectorEnv, choose_threads, read_action, take_first
+from donkeysim.envs.track_settings import TrackSettings, check_count, read_settings
+from donkeysim.envs.vector_env import FleetVectorEnv, choose_threads, take_first
 from donkeysim.envs.window import ShownEnv
 from donkeysim.sim.viewpoint import draw_car
 from donkeysim.world.specs import SceneSpec
@@ -31,8 +34,10 @@ class TrackVectorEnv(FleetVectorEnv):
         num_envs: int = 1,
         track: str | SceneSpec | Sequence[str | SceneSpec] = "generated_track",
         *,
+        device: str | Device | None = None,
         threads: int | None = None,
-        copy: bool = True,
+        copy: bool | None = None,
+        convert: Convert | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
         **settings: Any,
@@ -42,33 +47,63 @@ class TrackVectorEnv(FleetVectorEnv):
         Args:
             num_envs: Cars.
             track: A track by name or with all that is said of it, or several, on which the cars take turns.
-            threads: None: one per core.
-            copy: False: observations are valid until the next but one step.
+            device: What runs them: "cpu", or "cuda" or "cuda:1" for a GPU. None: "cpu", with Gymnasium's own form of
+                `final_obs`.
+            threads: Of the CPU; None: one per core.
+            copy: Whether observations are the caller's own. Without `device`, others are valid until the next but one
+                step; with it they are the same arrays in every step. None: unless there is a GPU or `convert`.
+            convert: Makes the caller's arrays of the batch's, `torch.from_dlpack` for example; None: NumPy's on the
+                CPU, `DeviceArray` on a GPU. Rewards and ends that are functions get such arrays on a GPU.
             autoreset_mode: One of Gymnasium's three.
-            render_mode: "rgb_array" or None.
+            render_mode: "rgb_array" or None; on a GPU None.
             **settings: See `track_settings.read_settings`.
 
         Raises:
-            SpecError: Something asked for is not possible.
+            SpecError: Something asked for is not possible, or not on a GPU.
             SceneError: There is no such track.
         """
-        own = ("num_envs", "track", "threads", "copy", "autoreset_mode", "render_mode")
+        own = ("num_envs", "track", "device", "threads", "copy", "convert", "autoreset_mode", "render_mode")
         chosen = read_settings(settings, track, own)
         check_count("num_envs", num_envs)
-        fleet = chosen.make_fleet(num_envs, worker_count=choose_threads(threads, num_envs))
-        task = chosen.make_task()
+        task, mode = chosen.make_task(), read_mode(autoreset_mode)
+        opened = _open_device(device, threads, num_envs)
+        if not is_here(opened):
+            _check_gpu(chosen, copy, convert, render_mode)
+        copies = (is_here(opened) and convert is None) if copy is None else copy
+        sets = 2 if device is None and not copies else 1
+        fleet = chosen.make_fleet(num_envs, device=opened)
         fleet.open(None)
         super().__init__(
             fleet,
             task,
-            chosen.make_observer(fleet),
+            chosen.make_observer(fleet, set_count=sets, keeps_last=mode is AutoresetMode.SAME_STEP),
             chosen.make_actions(),
-            StepInfo(fleet.simulator).describe,
-            autoreset_mode=autoreset_mode,
-            copy=copy,
+            StepInfo(fleet.simulator),
+            autoreset_mode=mode,
+            copy=copies,
+            convert=convert,
+            final_as_arrays=device is not None,
             starts_at_random=chosen.starts_at_random,
             render_mode=render_mode,
         )
+
+
+def _check_gpu(chosen: TrackSettings, copy: bool | None, convert: Convert | None, render_mode: str | None) -> None:
+    """Make sure that a batch on a GPU does what is asked for; SpecError where it does not."""
+    chosen.check_gpu(has_own_arrays=convert is not None)
+    if render_mode is not None:
+        raise SpecError(f"render_mode is {render_mode!r}; a batch on a GPU takes None.")
+    if copy:
+        raise SpecError("copy is True; on a GPU arrays are the batch's own: leave it out, and copy what you keep.")
+
+
+def _open_device(device: str | Device | None, threads: int | None, car_count: int) -> Device:
+    """Return what runs a batch; a CPU has no more threads than there are cars."""
+    if device is None or device == "cpu":
+        return open_device("cpu", choose_threads(threads, car_count))
+    if isinstance(device, str) or not hasattr(device, "dlpack_device"):  # one of PyTorch has the name as its text
+        return open_device(str(device), None if threads is None else choose_threads(threads, threads))
+    return device
 
 
 class TrackEnv(ShownEnv[Observation]):
@@ -92,7 +127,7 @@ class TrackEnv(ShownEnv[Observation]):
             SceneError: There is no such track.
         """
         super().__init__(render_mode)
-        for name in ("num_envs", "autoreset_mode", "copy", "threads"):
+        for name in ("num_envs", "autoreset_mode", "copy", "threads", "device", "convert"):
             if name in settings:
                 raise SpecError(f"{name} is for batches only; make one with gymnasium.make_vec.")
         self._batch = TrackVectorEnv(1, track, threads=1, autoreset_mode=AutoresetMode.DISABLED, **settings)

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from donkeysim.core.checked_fields import check_fields
+from donkeysim.core.device import Device
 from donkeysim.core.errors import SceneError, SpecError, describe_unknown
+from donkeysim.envs.actions import ActionRange
 from donkeysim.envs.fleet import Fleet
 from donkeysim.envs.observations import LOOK_AHEAD, Observer, check_observe
-from donkeysim.envs.tasks import DEFAULT_ENDS, End, Reward, Task, make_task
-from donkeysim.envs.vector_env import ActionRange
+from donkeysim.envs.tasks import DEFAULT_ENDS, ENDS, REWARDS, End, Reward, Task, make_task
 from donkeysim.world.experiment import Experiment
-from donkeysim.world.randomization import read_randomization
+from donkeysim.world.randomization import list_knobs, read_randomization
 from donkeysim.world.specs import CameraSpec, LidarSpec, SceneSpec
 from donkeysim.world.tracks import specify_scene
+
+SEEN_ON_GPU = ("camera", "grey", "depth", "segmentation", "vector")
+"""What cars of a batch on a GPU may observe."""
 
 DEFAULT_LIDAR = LidarSpec(sweep_increment=math.radians(10.0), noise=0.0)
 """36 rays on one level, without noise."""
@@ -84,8 +88,10 @@ class TrackSettings:
         """Return what judges the steps."""
         return make_task(self.reward, self.ends, self.time_limit, self.lap_limit)
 
-    def make_fleet(self, world_count: int, cars_per_world: int = 1, worker_count: int = 1) -> Fleet:
-        """Return the cars; `Fleet.open` puts them on their tracks.
+    def make_fleet(
+        self, world_count: int, cars_per_world: int = 1, worker_count: int = 1, device: Device | None = None
+    ) -> Fleet:
+        """Return the cars; `Fleet.open` puts them on their tracks. The arguments are those of `Fleet`.
 
         Raises:
             SceneError: There is no such track.
@@ -96,15 +102,54 @@ class TrackSettings:
             world_count,
             cars_per_world=cars_per_world,
             worker_count=worker_count,
+            device=device,
             frame_skip=self.frame_skip,
             look_ahead=LOOK_AHEAD if "vector" in check_observe(self.observe) else (),
         )
 
-    def make_observer(self, fleet: Fleet) -> Observer:
-        """Return what observes an opened fleet."""
+    def make_observer(self, fleet: Fleet, set_count: int = 1, keeps_last: bool = False) -> Observer:
+        """Return what observes an opened fleet; the other arguments are those of `Observer`."""
         camera = self.camera or fleet.simulator.car_spec.camera
         cameras = (camera, self.camera_b or camera)
-        return Observer(fleet, self.observe, cameras, self.lidar, self.stack, self.camera_spread)
+        return Observer(
+            fleet,
+            self.observe,
+            cameras,
+            self.lidar,
+            self.stack,
+            self.camera_spread,
+            set_count=set_count,
+            keeps_last=keeps_last,
+        )
+
+    def check_gpu(self, has_own_arrays: bool) -> None:
+        """Make sure that a GPU does all of this.
+
+        Args:
+            has_own_arrays: Whether functions of one's own get arrays that a library works on.
+
+        Raises:
+            SpecError: It does not.
+        """
+        for sentence in self._list_refusals(has_own_arrays):
+            raise SpecError(f"{sentence}, or use device='cpu', which takes it.")
+
+    def _list_refusals(self, has_own_arrays: bool) -> Iterator[str]:
+        """Yield a sentence for each thing that a GPU does not do."""
+        if not has_own_arrays and callable(self.reward):
+            names = ", ".join(REWARDS)
+            yield f"the reward is a function, which gets arrays of the GPU; name one of {names}, or give `convert`"
+        if not has_own_arrays and any(map(callable, self.ends)):
+            names = ", ".join(ENDS)
+            yield f"an end is a function, which gets arrays of the GPU; name some of {names}, or give `convert`"
+        for name in check_observe(self.observe):
+            if name not in SEEN_ON_GPU:
+                yield f"{name!r} is not observed on a GPU; observe some of {', '.join(SEEN_ON_GPU)}"
+        if self.experiment.log is not None:
+            yield f"log is {self.experiment.log!r}, and a batch on a GPU writes none; leave it out"
+        for knob in list_knobs(self.experiment.randomization):
+            if knob.name.startswith("delay.") or knob.name == "picture.jpeg_quality":
+                yield f"{knob.name} is not drawn on a GPU; leave it out of the randomization"
 
     def make_actions(self) -> ActionRange:
         """Return what actions mean."""

@@ -1,84 +1,53 @@
-"""A batch of cars as one Gymnasium vector environment: all step in one call, in this process, on all cores."""
+"""A batch of cars as one Gymnasium vector environment: all step in one call, on this machine's cores or a GPU."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from donkeysim.core.errors import SpecError, describe_unknown, shorten
-from donkeysim.core.kernel import get_formula
-from donkeysim.core.types import BoolArray, Float32Array, FloatArray
+from donkeysim.core.device import Graph, is_here
+from donkeysim.core.errors import SpecError
+from donkeysim.core.memory import MemoryUse, count_bytes
 from donkeysim.core.workers import count_cores
-from donkeysim.envs.autoreset import AutoresetMode
-from donkeysim.envs.fleet import Fleet, read_seed, read_start
-from donkeysim.envs.kernels.episodes import scale_throttle
+from donkeysim.envs.actions import ActionRange
+from donkeysim.envs.autoreset import AutoresetMode, read_mode
+from donkeysim.envs.exchange import Convert, Lender, take_array
+from donkeysim.envs.fleet import NOWHERE, Fleet
+from donkeysim.envs.kernels.episodes import WORD, decode_action, seed_world
+from donkeysim.envs.kernels.numbers import copy_row
+from donkeysim.envs.kernels.tasks import DISABLED, NEXT_STEP, SAME_STEP, Verdicts, conclude_step, judge_car
 from donkeysim.envs.observations import Observation, Observer, copy_observation
-from donkeysim.envs.step import Step
+from donkeysim.envs.reset import read_mask, read_start, spread_seeds
 from donkeysim.envs.tasks import Task
+from donkeysim.envs.waiting import announce_kernels
+from donkeysim.sim.batch import Batch
+from donkeysim.sim.compile_processes import mark_compiled
+from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car
 
-_scale_throttle = get_formula(scale_throttle)
-
-Describe = Callable[[Step], dict[str, NDArray[Any]]]
-"""Returns what `info` tells of every car, arrays of shape [car_count, ...] that nobody writes any more."""
+_MODES = {AutoresetMode.NEXT_STEP: NEXT_STEP, AutoresetMode.SAME_STEP: SAME_STEP, AutoresetMode.DISABLED: DISABLED}
 
 
-@dataclass(frozen=True)
-class ActionRange:
-    """What actions mean: steering (+ = right) and throttle; as they are, a third number is the brake, 0 to 1.
+class InfoWriter(Protocol):
+    """Writes what `info` has of every car, arrays of shape [car_count, ...] by name."""
 
-    Attributes:
-        steer_limit: Greatest steering, 0 to 1.
-        throttle_min: Least throttle, -1 to 1.
-        throttle_max: Greatest throttle.
-        normalised: Whether both numbers run from -1 to 1, over these ranges; else they are meant as they are.
-    """
+    now: dict[str, Any]
+    """Of the last step."""
+    last: dict[str, Any]
+    """Of the last steps of episodes."""
 
-    steer_limit: float = 1.0
-    throttle_min: float = 0.0
-    throttle_max: float = 1.0
-    normalised: bool = False
-
-    def make_space(self) -> gymnasium.spaces.Box[Any]:
-        """Return the space of one car's actions."""
-        if self.normalised:
-            return gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float32)
-        low, high = [-self.steer_limit, self.throttle_min], [self.steer_limit, self.throttle_max]
-        return gymnasium.spaces.Box(np.array(low, np.float32), np.array(high, np.float32), dtype=np.float32)
-
-    def decode(self, actions: Any, car_count: int) -> tuple[FloatArray, ...]:
-        """Return steer (+ = left) and throttle, -1 to 1, and the brake, 0 to 1, if given, shape [car_count] each.
-
-        Raises:
-            SpecError: There are not two finite numbers for each car.
-        """
-        try:
-            table = np.asarray(actions, np.float64)
-        except (TypeError, ValueError):
-            table = np.full(0, np.nan)
-        widths = (2,) if self.normalised else (2, 3)
-        if table.ndim != 2 or len(table) != car_count or table.shape[1] not in widths or not np.isfinite(table).all():
-            raise SpecError(
-                f"the actions have shape {table.shape}, or are not finite; they take steering and throttle for each "
-                f"car, shape ({car_count}, 2)."
-            )
-        if self.normalised:
-            table = np.minimum(np.maximum(table, -1.0), 1.0)  # a third of what `clip` takes for one car
-            throttle = _scale_throttle(table[:, 1], self.throttle_min, self.throttle_max)
-            return -self.steer_limit * table[:, 0], throttle
-        steer, throttle = -np.clip(table[:, 0], -1.0, 1.0), np.clip(table[:, 1], -1.0, 1.0)
-        return (steer, throttle, *np.clip(table[:, 2:].T, 0.0, 1.0))
+    def write(self, is_last: bool) -> None:
+        """Write one of them."""
 
 
-class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArray[Any]]):
-    """Cars of a fleet, each alone in its world, as one vector environment.
+class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
+    """Cars of a fleet, each alone in its world, as one vector environment; a step is done on the fleet's device.
 
     Attributes:
         fleet: Whose cars they are.
@@ -92,10 +61,12 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         task: Task,
         observer: Observer,
         actions: ActionRange,
-        describe: Describe,
+        info: InfoWriter,
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
+        convert: Convert | None = None,
+        final_as_arrays: bool = False,
         starts_at_random: bool = False,
         render_mode: str | None = None,
     ) -> None:
@@ -106,11 +77,13 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
             task: Judges every step.
             observer: Of this fleet.
             actions: What actions mean.
-            describe: Makes `info`.
+            info: Writes `info`.
             autoreset_mode: One of Gymnasium's three.
-            copy: False: observations are the batch's own arrays, valid until the next but one call of `step` or
-                `reset`.
-            starts_at_random: Where episodes begin that are not told where.
+            copy: False: observations are the batch's own arrays.
+            convert: Makes the caller's arrays of the batch's, see `exchange.Lender`.
+            final_as_arrays: `final_obs` and `final_info` are there in every step, arrays of all cars; else where
+                episodes ended, as Gymnasium's own batches have them.
+            starts_at_random: Where episodes begin that are given no start.
             render_mode: "rgb_array" or None.
 
         Raises:
@@ -118,19 +91,53 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         """
         if render_mode not in (None, "rgb_array"):
             raise SpecError(f"render_mode is {render_mode!r}; a batch takes 'rgb_array' or None.")
-        self.fleet = fleet
-        self.num_envs = fleet.world_count
-        self.render_mode = render_mode
+        self.fleet, self.num_envs, self.render_mode = fleet, fleet.world_count, render_mode
         self.autoreset_mode = read_mode(autoreset_mode)
-        self.metadata = {"render_modes": ["rgb_array"], "render_fps": 20, "autoreset_mode": self.autoreset_mode}
+        render_modes = ["rgb_array"] if is_here(fleet.device) else []
+        self.metadata = {"render_modes": render_modes, "render_fps": 20, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space, self.single_action_space = observer.space, actions.make_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._task, self._observer, self._actions, self._describe = task, observer, actions, describe
-        self.copies = copy
-        self._at_random = starts_at_random
-        self._is_over: BoolArray = np.zeros(self.num_envs, bool)
-        self._is_seeded: BoolArray = np.zeros(self.num_envs, bool)
+        self._task, self._observer, self._actions, self._info = task, observer, actions, info
+        self.copies, self._final_as_arrays, self._at_random = copy, final_as_arrays, starts_at_random
+        self._mode, self._rules = _MODES[self.autoreset_mode], task.rules
+        self._device, self._is_here = fleet.device, is_here(fleet.device)
+        self._lender = Lender(self._device, convert)
+        self._stage = f"batch on {self._device.name}"
+        self._graphs: dict[Callable[[], None], Graph] = {}
+        self._make_arrays()
+
+    def _make_arrays(self) -> None:
+        """Make the arrays of the device that say what is asked for and what a step brought."""
+        device, count = self._device, self.num_envs
+        self._is_seeded = np.zeros(count, bool)
+        self._everyone, self._nobody = device.upload((np.ones(count, bool), np.zeros(count, bool)))
+        self._nowhere = device.upload(NOWHERE)
+        self._controls = np.zeros((3, count))
+        self._asked = self._controls if self._is_here else device.zeros((3, count), np.float64)
+        self._asked_rows = tuple(self._asked[row] for row in range(3))
+        self._verdicts = Verdicts(device.zeros((count,), np.float64), *(device.zeros((count,), bool) for _ in range(4)))
+        self._step: Any = None
+        randomizer = self.simulator.place.randomizer
+        self._values: Any = ()
+        self._drawn: dict[str, Any] = {}
+        self._drawn_last: dict[str, Any] = {}
+        if randomizer is not None:
+            value = randomizer.drawn.value
+            self._values = value, device.zeros(tuple(value.shape), value.dtype)
+            self._drawn, self._drawn_last = map(randomizer.name_columns, self._values)
+
+    @property
+    def simulator(self) -> Simulator:
+        """Where they drive."""
+        return self.fleet.simulator
+
+    @property
+    def batch(self) -> Batch:
+        """All worlds of the simulator."""
+        return self.fleet.batch
+
+    # -- episodes -----------------------------------------------------------------------------------------------------
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -140,31 +147,62 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         Args:
             seed: Of the first world, the next ones take the next numbers; or one for each; None goes on with new
                 random numbers. Those of episodes that do not begin now are left aside.
-            options: `reset_mask`, shape [num_envs]: which; `s`, `offset` [m] and `yaw` [rad]: where on the path.
+            options: `reset_mask`, shape [num_envs], an array of NumPy or of the device: which; `s`, `offset` [m] and
+                `yaw` [rad]: where on the path.
 
         Raises:
             SpecError: The options or seeds are not possible.
             gymnasium.error.ResetNeeded: Some shall begin before all have begun once.
         """
         given = dict(options or {})
-        worlds = np.flatnonzero(read_mask(given.pop("reset_mask", None), self.num_envs)).tolist()
+        mask = given.pop("reset_mask", None)
         start = read_start(given)
-        is_all = len(worlds) == self.num_envs
+        begins = self._everyone if mask is None else self._read_mask(mask)
+        is_all = mask is None or (self._is_here and bool(begins.all()))
         if not is_all and self.fleet.step is None:
             raise gymnasium.error.ResetNeeded("call reset for all of them first, without a reset_mask.")
-        self._seed_worlds(seed, worlds)
-        step = self.fleet.begin(worlds, dict.fromkeys(worlds, start) if start else None, at_random=self._at_random)
-        self._is_over[worlds] = False
-        begun: BoolArray = np.zeros(self.num_envs, bool)
-        begun[worlds] = True
-        seen = self._observer.observe(step, worlds) if is_all else self._observer.renew(step, worlds)
-        return self._hand_out(seen), self._make_info(step, begun)
+        if not self._is_here and self.fleet.step is None:
+            announce_kernels(self._stage)
+        self._seed_worlds(seed, begins)
+        where = None if start is None else np.array([start.along, start.offset, start.yaw])
+        self.fleet.begin_where(begins, self._nowhere if where is None else self._device.upload(where), self._at_random)
+        if is_all:
+            self._observer.look(begins)
+        else:
+            self._observer.copy_over()
+            self._observer.renew(begins)
+        self._info.write(is_last=False)
+        return self._hand_out(self._observer.seen), self._make_info(self._info.now, self._drawn, begins)
 
-    def step(self, actions: Any) -> tuple[Observation, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
+    def _read_mask(self, mask: Any) -> Any:
+        array = take_array(mask, self._device)
+        if isinstance(array, np.ndarray):
+            return self._device.upload(read_mask(array, self.num_envs))
+        if tuple(array.shape) != (self.num_envs,) or np.dtype(array.dtype) != np.bool_:
+            raise SpecError(f"reset_mask has shape {tuple(array.shape)} and type {array.dtype}; it takes truth values.")
+        return array
+
+    def _seed_worlds(self, seed: int | Sequence[int | None] | None, begins: Any) -> None:
+        numbers = spread_seeds(seed, self.num_envs)
+        if isinstance(seed, (int, np.integer)):
+            self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(int(seed))
+        for world in np.flatnonzero(~self._is_seeded).tolist():
+            if numbers[world] is None:
+                numbers[world] = int(self.np_random.integers(0, 2**31))
+        is_given = np.array([number is not None for number in numbers])
+        words = np.array([0 if number is None else int(number) & WORD for number in numbers], np.int64)
+        self._is_seeded |= is_given
+        given, is_over = self._device.upload((is_given, words)), self._verdicts.is_over
+        self._device.run(seed_world, self.num_envs, begins, *given, self.fleet.episodes, is_over, block=256)
+
+    # -- steps --------------------------------------------------------------------------------------------------------
+
+    def step(self, actions: Any) -> tuple[Observation, Any, Any, Any, dict[str, Any]]:
         """Drive all cars for one step.
 
         Args:
-            actions: Shape [num_envs, 2].
+            actions: Shape [num_envs, 2], an array of NumPy or, without a copy, of the device. On a GPU a number of the
+                device that is none counts as 0.
 
         Returns:
             Observations, rewards, terminated, truncated, shape [num_envs, ...] each, and `info`.
@@ -175,144 +213,151 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Float32Array, NDArr
         """
         if self.fleet.step is None:
             raise gymnasium.error.ResetNeeded("call reset before step.")
-        if self.autoreset_mode is AutoresetMode.DISABLED and self._is_over.any():
-            over = np.flatnonzero(self._is_over).tolist()
+        if self._mode == DISABLED and self._is_here and self._verdicts.is_over.any():
+            over = np.flatnonzero(self._verdicts.is_over).tolist()
             raise gymnasium.error.ResetNeeded(f"the episodes {over} are over; reset them with options['reset_mask'].")
-        step, reward, terminated, truncated = self._drive(self._actions.decode(actions, self.num_envs))
-        if self.autoreset_mode is AutoresetMode.NEXT_STEP:
-            return self._begin_those_over(step, reward, terminated, truncated)
-        self._is_over = terminated | truncated
-        seen = self._observer.observe(step)
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and self._is_over.any():
-            seen, info = self._begin_at_once(seen, step)
+        self._take_actions(actions)
+        self._advance()
+        reward, terminated, truncated = map(self._give, self._verdicts[:3])
+        info = self._make_info(self._info.now, self._drawn, self._everyone)
+        if self._mode == SAME_STEP:
+            info |= self._make_final_info()
+        return self._hand_out(self._observer.seen), reward, terminated, truncated, info
+
+    def _take_actions(self, actions: Any) -> None:
+        """Write what actions ask for."""
+        try:
+            table = take_array(actions, self._device)
+        except (TypeError, ValueError):
+            table = np.full(0, np.nan)
+        if isinstance(table, np.ndarray):
+            controls = self._actions.decode(table, self.num_envs)
+            self._controls[: len(controls)], self._controls[len(controls) :] = controls, 0.0
+            if not self._is_here:
+                self._device.copy_to(self._asked, self._controls)
+            return
+        self._actions.check_table(tuple(table.shape), np.dtype(table.dtype).kind in "fiu", self.num_envs)
+        self._device.run(decode_action, self.num_envs, table, *self._actions.limits, self._asked, block=256)
+
+    def _advance(self) -> None:
+        """Do a step; on a GPU as graphs of what it runs, between which a task of somebody's own judges."""
+        if self._is_here:
+            self._drive_and_judge()
+            self._conclude()
+        elif self._rules is not None:
+            self._run(self._drive_and_judge, self._conclude)
         else:
-            info = self._make_info(step)
-        return self._hand_out(seen), reward, terminated, truncated, info
+            self._run(self._drive)
+            self._judge()
+            self._run(self._conclude)
 
-    def _drive(self, controls: tuple[FloatArray, ...]) -> tuple[Step, FloatArray, BoolArray, BoolArray]:
-        """Let a step pass and judge it."""
-        step = self.fleet.advance(*controls)
-        return (step, *self._task.judge(step))
+    def _run(self, *parts: Callable[[], None]) -> None:
+        """Run parts of a step: at first as they are, then what the device has noted of them."""
+        if parts[0] in self._graphs:
+            self._graphs[parts[0]].launch()
+            return
 
-    def _begin_those_over(
-        self, step: Step, reward: FloatArray, terminated: BoolArray, truncated: BoolArray
-    ) -> tuple[Observation, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
-        """Begin anew where an episode ended in the step before; what this step did there does not count."""
-        begun = np.flatnonzero(self._is_over).tolist()
-        if begun:
-            step = self.fleet.begin(begun, at_random=self._at_random)
-            for array in (reward, terminated, truncated):
-                array[begun] = 0
-        self._is_over = terminated | truncated
-        return self._hand_out(self._observer.observe(step, begun)), reward, terminated, truncated, self._make_info(step)
+        def run_all() -> None:
+            for part in parts:
+                part()
 
-    def _begin_at_once(self, seen: Observation, step: Step) -> tuple[Observation, dict[str, Any]]:
-        over = np.flatnonzero(self._is_over).tolist()
-        last: NDArray[Any] = np.full(self.num_envs, None, object)
-        for car in over:
-            last[car] = copy_observation(seen, car)
-        final = {"final_obs": last, "final_info": self._make_info(step, self._is_over)}
-        masks = {f"_{name}": self._is_over.copy() for name in final}
-        begun = self.fleet.begin(over, at_random=self._at_random)
-        return self._observer.redraw(begun, over), {**self._make_info(begun), **final, **masks}
+        run_all()
+        self._graphs[parts[0]] = self._device.capture(run_all)
+        mark_compiled(self._stage)
+
+    def _drive_and_judge(self) -> None:
+        self._drive()
+        self._judge()
+
+    def _drive(self) -> None:
+        self.fleet.advance(*self._asked_rows)
+
+    def _judge(self) -> None:
+        """Write the verdicts on a step."""
+        if self._rules is not None:
+            self._device.run(judge_car, self.num_envs, self._rules, self.simulator.rows, self._verdicts, block=256)
+            return
+        if self._step is None:
+            give = self._lender.lend
+            self._step = self.fleet.step if self._is_here else self.fleet.make_step(give)
+            self._judged = [array if self._is_here else give(array) for array in self._verdicts[:3]]
+        for array, values in zip(self._judged, self._task.judge(self._step), strict=True):
+            array[...] = values
+
+    def _conclude(self) -> None:
+        """Begin new episodes where it is time to, and see what there is to see."""
+        verdicts, observer = self._verdicts, self._observer
+        self._device.run(conclude_step, self.num_envs, self._mode, verdicts, block=256)
+        # A GPU does what follows for whoever it may be; here it is cheaper to look first.
+        some_begin = self._mode != DISABLED and (not self._is_here or bool(verdicts.begins.any()))
+        if self._mode == SAME_STEP:
+            observer.look(self._nobody)
+            if some_begin:
+                observer.keep(verdicts.is_over)
+                self._info.write(is_last=True)
+                if self._values:
+                    value, kept = self._values
+                    self._device.run(copy_row, self.num_envs, value, 1, verdicts.is_over, kept, block=256)
+        if some_begin:
+            self.fleet.begin_where(verdicts.begins, self._nowhere, self._at_random)
+        if self._mode != SAME_STEP:
+            observer.look(verdicts.begins)
+        elif some_begin:
+            observer.renew(verdicts.begins)
+        self._info.write(is_last=False)
+
+    # -- what is handed out -------------------------------------------------------------------------------------------
+
+    def _make_info(self, columns: Mapping[str, Any], drawn: Mapping[str, Any], who: Any) -> dict[str, Any]:
+        """Return `info` by Gymnasium's vector convention, valid for these cars."""
+        mask, info = self._give(who), dict[str, Any]()
+        for name, array in columns.items():
+            info[name], info[f"_{name}"] = self._give(array), mask
+        if drawn:
+            values = {name: self._give(array) for name, array in drawn.items()}
+            info["randomization"], info["_randomization"] = values | {f"_{name}": mask for name in drawn}, mask
+        return info
+
+    def _make_final_info(self) -> dict[str, Any]:
+        over = self._verdicts.is_over
+        if not self._final_as_arrays and not over.any():
+            return {}
+        seen: Any = self._observer.collect({name: self._give(array) for name, array in self._observer.last.items()})
+        if not self._final_as_arrays:
+            last: NDArray[Any] = np.full(self.num_envs, None, object)
+            for car in np.flatnonzero(over).tolist():
+                last[car] = copy_observation(seen, car)
+            seen = last
+        final = {"final_obs": seen, "final_info": self._make_info(self._info.last, self._drawn_last, over)}
+        return final | {f"_{name}": self._give(over) for name in final}
+
+    def _give(self, array: Any) -> Any:
+        """Return an array for the caller: his own on this machine, unless his library shares our memory."""
+        return self._lender.copy(array) if self.copies or self._lender.is_plain else self._lender.lend(array)
+
+    def _hand_out(self, seen: Mapping[str, Any]) -> Observation:
+        give = self._lender.copy if self.copies else self._lender.lend
+        return self._observer.collect({name: give(array) for name, array in seen.items()})
 
     def render(self) -> tuple[Any, ...] | None:
         """Return a view from behind each car, shape [360, 640, 3] each."""
         if self.render_mode is None:
             return None
-        return tuple(draw_car(self.fleet.simulator, car) for car in range(self.num_envs))
+        return tuple(draw_car(self.simulator, car) for car in range(self.num_envs))
+
+    def measure_memory(self) -> MemoryUse:
+        """Return how much memory of the device the batch takes."""
+        use, episodes, info = self.batch.measure_memory(), self.fleet.episodes, (self._info.now, self._info.last)
+        asked = (self._asked, self.fleet.list_arrays(), self._verdicts, episodes[:2], episodes[3:])
+        own = (*asked, tuple(map(dict, info)), self._everyone, self._nobody, self._values[1:])
+        worlds = use.worlds + count_bytes(own)
+        return replace(use, worlds=worlds, pictures=use.pictures + count_bytes(self._observer.list_arrays()))
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Stop the threads."""
+        """Give the device's threads and memory back."""
         del kwargs
         if hasattr(self, "fleet"):  # Gymnasium up to 1.2 also closes what could not be made
             self.fleet.close()
-
-    def _seed_worlds(self, seed: int | Sequence[int | None] | None, worlds: Sequence[int]) -> None:
-        seeds = spread_seeds(seed, self.num_envs)
-        if isinstance(seed, (int, np.integer)):
-            self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(int(seed))
-        for world in worlds:
-            number = seeds[world]
-            if number is None and not self._is_seeded[world]:
-                number = int(self.np_random.integers(0, 2**31))
-            if number is not None:
-                self.fleet.seed(world, number)
-                self._is_seeded[world] = True
-
-    def _make_info(self, step: Step, who: BoolArray | None = None) -> dict[str, Any]:
-        """Return `info` by Gymnasium's vector convention, told of these only, or of all."""
-        mask = np.ones(self.num_envs, bool) if who is None else who
-        info: dict[str, Any] = {}
-        for name, array in self._describe(step).items():
-            info[name], info[f"_{name}"] = array, mask
-        drawn = self.fleet.simulator.list_randomization()
-        if drawn:
-            info["randomization"] = drawn | {f"_{name}": mask for name in drawn}
-            info["_randomization"] = mask
-        return info
-
-    def _hand_out(self, seen: Observation) -> Observation:
-        return copy_observation(seen) if self.copies else seen
-
-
-def spread_seeds(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
-    """Return a seed for each environment: the first one's is given and the next ones take the next numbers, or all are.
-
-    Raises:
-        SpecError: There is not one for each, or one is no whole number.
-    """
-    if isinstance(seed, str) or not isinstance(seed, Iterable):
-        first = read_seed(seed)
-        return [None if first is None else first + world for world in range(count)]
-    seeds = list(map(read_seed, seed))
-    if len(seeds) != count:
-        raise SpecError(f"{len(seeds)} seeds were given for {count} environments; give one for each.")
-    return seeds
-
-
-def read_mask(mask: Any, count: int) -> BoolArray:
-    """Return which environments a `reset_mask` means; None: all.
-
-    Raises:
-        SpecError: It is not a truth value for each, or none is true.
-    """
-    flags = np.ones(count, bool) if mask is None else np.asarray(mask)
-    if flags.shape != (count,) or flags.dtype != np.bool_ or not flags.any():
-        raise SpecError(
-            f"reset_mask has shape {flags.shape} and type {flags.dtype}; it takes {count} truth values, "
-            "at least one of them true."
-        )
-    return flags
-
-
-def read_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return one of Gymnasium's autoreset modes.
-
-    Raises:
-        SpecError: There is no such mode.
-    """
-    modes = [mode.value for mode in AutoresetMode]
-    if not isinstance(mode, AutoresetMode) and mode not in modes:
-        raise SpecError(describe_unknown("autoreset mode", str(mode), modes))
-    return AutoresetMode(mode)
-
-
-def read_action(action: Any, takes_brake: bool) -> list[float]:
-    """Return one car's steering and throttle, and the brake if it is given and taken.
-
-    Raises:
-        SpecError: They are something else, or not finite.
-    """
-    try:
-        numbers = [float(value) for value in action]
-    except (TypeError, ValueError):
-        numbers = []
-    if len(numbers) not in ((2, 3) if takes_brake else (2,)) or not all(map(math.isfinite, numbers)):
-        given = shorten(repr(action))
-        brake = ", and the brake if you like" if takes_brake else ""
-        raise SpecError(f"the action is {given}; it takes two finite numbers, steering and throttle{brake}.")
-    return numbers
 
 
 def choose_threads(threads: int | None, car_count: int) -> int:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from donkeysim.core.errors import DonkeySimError, SpecError, describe_unknown, format_count
 from donkeysim.core.extras import describe_install
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray
-from donkeysim.envs.fleet import read_seed
 from donkeysim.envs.observations import Observation, copy_observation
+from donkeysim.envs.reset import read_seed
 from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import REWARDS, Task, reward_progress
 from donkeysim.envs.track_settings import TrackSettings, check_count, read_settings
@@ -55,7 +55,8 @@ def reward_overtake(step: Step, standing: Standing) -> FloatArray:
     """Return ten points per metre of new ground and five per place gained (less five per place lost); less the penalty
     for dropping out.
     """
-    return reward_progress(step) + PLACE_POINTS * standing.gained
+    reward: FloatArray = reward_progress(step) + PLACE_POINTS * standing.gained
+    return reward
 
 
 RACE_REWARDS: Mapping[str, RaceReward] = {"overtake": reward_overtake}
@@ -194,8 +195,8 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
         behind = (self.fleet.simulator.scene.path.frame.locate(x, y).along - step.along) % length
         self._standings = Standings(self._lap_count, survey_course(self.fleet.simulator.scene), behind)
         self._standing = self._standings.note(step.driven)
-        seen = self._observer.observe(step, range(len(self.possible_agents)))
-        return self._hand_out(seen), self._make_infos(step)
+        self._observer.look(np.ones(1, bool))
+        return self._hand_out(), self._make_infos(step)
 
     def step(
         self, actions: Mapping[str, Any]
@@ -222,8 +223,9 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
         terminated: BoolArray = ended | standing.finished
         is_over = standing.finished[racing].any() and self._finish == "first"
         truncated: BoolArray = (cut | is_over) & ~terminated
+        self._observer.look(np.zeros(1, bool))
         told = (
-            self._hand_out(self._observer.observe(step)),
+            self._hand_out(),
             self._name(reward),
             self._name(terminated),
             self._name(truncated),
@@ -278,7 +280,8 @@ class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc
     def _name(self, array: NDArray[Any]) -> dict[str, Any]:
         return {self.possible_agents[car]: array[car].item() for car in self._list_racing()}
 
-    def _hand_out(self, seen: Observation) -> dict[str, Observation]:
+    def _hand_out(self) -> dict[str, Observation]:
+        seen = self._observer.collect(self._observer.seen)
         return {self.possible_agents[car]: copy_observation(seen, car) for car in self._list_racing()}
 
     def _make_infos(self, step: Step) -> dict[str, dict[str, Any]]:

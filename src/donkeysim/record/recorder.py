@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
+from donkeysim.core.device import Device
 from donkeysim.record import action_log as log
 from donkeysim.record.origin import describe_origin
 from donkeysim.sim import commands
@@ -24,6 +25,7 @@ def open_simulator(
     worker_count: int = 1,
     scene: Scene | None = None,
     look_ahead: Sequence[float] = (),
+    device: Device | None = None,
     log: str | Path | None = None,
 ) -> Simulator:
     """Return a simulator, all of whose commands are written down if `log` names a file.
@@ -33,12 +35,13 @@ def open_simulator(
         worker_count: Threads.
         scene: The only scene, if it is built already.
         look_ahead: Distances for `Ledger.ahead`, rising, 0 or more [m].
+        device: Where the cars are; None: threads of this machine.
         log: The file; it is never overwritten: the next one becomes `run-2.dlog` and so on.
 
     Raises:
         DonkeySimError: The log cannot be created.
     """
-    simulator = Simulator(spec, worker_count=worker_count, scene=scene, look_ahead=look_ahead)
+    simulator = Simulator(spec, worker_count=worker_count, scene=scene, look_ahead=look_ahead, device=device)
     if log is not None:
         simulator.listen(Recorder(simulator, log))
     return simulator

@@ -181,7 +181,8 @@ def make_even(reward: Reward) -> Reward:
         nonlocal mean_square, count
         paid, count = reward(step), min(count + 1, SCALED_STEPS)
         mean_square += (float(np.mean(paid * paid)) - mean_square) / count
-        return paid / max(math.sqrt(mean_square), 1e-9)
+        even: FloatArray = paid / max(math.sqrt(mean_square), 1e-9)
+        return even
 
     return reward_evenly
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from donkeysim.core.memory import MemoryUse, count_bytes
 from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.render.gather import GatherRenderer, check_camera
 from donkeysim.sim import commands
-from donkeysim.sim.kernels.reset import StateRows, forget_hit, reset_world
+from donkeysim.sim.kernels.reset import StateRows, drive_car, reset_world
 from donkeysim.sim.pictures import BatchCamera, GatherCamera, SpanCamera
 from donkeysim.sim.randomizer import Randomizer
 from donkeysim.sim.simulator import Simulator
@@ -78,9 +79,15 @@ class Batch:
             nowhere = np.full((self.layout.car_count, 3), np.nan)
             self.begin(*self.device.upload((np.ones(self.layout.world_count, bool), nowhere)))
 
-    def clear_hits(self) -> None:
-        """Forget what cars touched."""
-        self.device.run(forget_hit, self.layout.car_count, self.simulator.state.hit, block=1024)
+    def drive(self, asked: Sequence[Any], previous: Any) -> None:
+        """Ask all cars for something from now on, and forget what they have touched.
+
+        Args:
+            asked: Steer, throttle and brake as those of `commands.Drive`, arrays of the device, shape [car_count].
+            previous: Written: steer and throttle that they were asked for before, shape [2, car_count].
+        """
+        cars = previous, self.simulator.control, self.simulator.state.hit
+        self.device.run(drive_car, self.layout.car_count, *asked, *cars, block=1024)
 
     def begin(self, begins: Any, start: Any) -> None:
         """Put worlds back to how they began; how often and which is nobody's business on the host.
@@ -123,30 +130,36 @@ class Batch:
         if len(put):
             randomizer.forget(put, simulator.state, simulator.control)
 
-    def open_camera(self, camera: CameraSpec, channels: int = 3) -> BatchCamera:
+    def open_camera(
+        self, camera: CameraSpec, channels: int = 3, is_second: bool = False, is_luma: bool = False, set_count: int = 1
+    ) -> BatchCamera:
         """Return a camera of every car; open all before the first reset.
 
         Args:
             camera: How it is.
             channels: 3, or 1 for grey pictures.
+            is_second: Whether it is the cars' second camera, whose noise is its own.
+            is_luma: Grey pictures are the luma of those in colour, as other programs get it; else small ones are drawn
+                in one channel, which differs by a level or two.
+            set_count: Sets of pictures, see `BatchCamera.pictures`.
 
         Raises:
-            SpecError: A device does not draw such pictures.
+            SpecError: A GPU does not draw such pictures.
         """
-        check_camera(camera)
         if self.device.shares_rooms:
-            self._cameras.append(SpanCamera(self.simulator, camera, channels))
+            self._cameras.append(SpanCamera(self.simulator, camera, channels, is_second, is_luma, set_count))
             return self._cameras[-1]
+        check_camera(camera)
         if self._gather is None:
             counts = self.layout.cars_per_world, self.layout.props_per_world
             self._gather = GatherRenderer(self.simulator.renderer.tables, self.device, counts)
         self._cameras.append(GatherCamera(self.simulator, self._gather, camera, channels))
         return self._cameras[-1]
 
-    def render(self, begins: Any = None) -> None:
-        """Draw all cameras; `begins`: only those of these worlds, shape [world_count]."""
+    def render(self, begins: Any = None, index: int = 0) -> None:
+        """Draw all cameras; the arguments are those of `BatchCamera.draw`."""
         for camera in self._cameras:
-            camera.draw(begins)
+            camera.draw(begins, index)
 
     def report(self) -> Missed:
         """Return what found no room in working memory."""

@@ -6,11 +6,12 @@ this machine, and stages of many small functions, which fill a GPU and would tak
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from donkeysim.core.memory import count_bytes
+from donkeysim.render.camera_group import Frame
 from donkeysim.render.effects import PictureEffects
 from donkeysim.render.gather import GatherRenderer
 from donkeysim.render.kernels.vary import number_picture, vary_camera
@@ -21,30 +22,38 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import CameraSpec
 
 
+class Pictures(NamedTuple):
+    """What the cameras of all cars see, arrays of their device."""
+
+    colour: Any
+    """sRGB or grey, uint8, shape [car_count, row_count, width, channels]."""
+    depth: Any
+    """Distance along the optical axis [m], infinite for the sky, shape [car_count, row_count, width]; None unless the
+    camera has `depth`."""
+    segment: Any
+    """CLASS_* of what is seen, of the same shape; None unless the camera has `segment`."""
+
+
 class BatchCamera(Protocol):
     """A camera of every car of a batch, and its pictures.
 
     Attributes:
-        colour: sRGB or grey, uint8, shape [car_count, row_count, width, channels].
-        depth: Distance along the optical axis [m], infinite for the sky, shape [car_count, row_count, width]; None
-            unless the camera has `depth`.
-        segment: CLASS_* of what is seen, of the same shape; None unless the camera has `segment`.
+        pictures: One set, or two where the last pictures shall outlive the next ones.
         mount: Where it is on each car, columns POSE; written by whoever moves it where nothing is drawn.
         meant: How it is before what is drawn is added; None where nothing is. Whoever moves it writes `pose` here and
             -1 into `serial`.
     """
 
-    colour: Any
-    depth: Any
-    segment: Any
+    pictures: list[Pictures]
     mount: Any
     meant: MeantCameras | None
 
-    def draw(self, begins: Any = None) -> None:
-        """Draw what the cars see now; the pictures are valid until the next time.
+    def draw(self, begins: Any = None, index: int = 0) -> None:
+        """Draw what the cars see now.
 
         Args:
             begins: In which worlds cars are drawn, shape [world_count]; the others' pictures stay. None: in all.
+            index: Into which set of pictures.
         """
 
     def count_missed(self) -> int:
@@ -57,26 +66,33 @@ class BatchCamera(Protocol):
 class SpanCamera:
     """A `BatchCamera` of cars on this machine, drawn by the renderer of its simulator, in spans."""
 
-    def __init__(self, simulator: Simulator, camera: CameraSpec, channels: int) -> None:
-        cars = simulator.car_count
+    def __init__(
+        self, simulator: Simulator, camera: CameraSpec, channels: int, is_second: bool, is_luma: bool, set_count: int
+    ) -> None:
+        cars, is_single = simulator.car_count, channels == 1 and not is_luma
         self._simulator = simulator
-        self._group = simulator.renderer.make_group(range(cars), [camera] * cars, one_channel=channels == 1)
-        frame = self._group.frame
-        self.colour, self.depth, self.segment = frame.colour, frame.depth, frame.segment
-        self._is_wide = self.colour.shape[3] != channels  # grey ones that differ from car to car have three channels
-        if self._is_wide:
-            self.colour = np.zeros((*frame.colour.shape[:3], channels), np.uint8)
-        self.mount = self._group.cameras.mount
-        self.meant = None if self._group.varied is None else self._group.varied.meant
+        first = simulator.renderer.make_group(range(cars), [camera] * cars, [is_second] * cars, is_single)
+        self._groups = [first, *(first.add_pictures() for _ in range(set_count - 1))]
+        self.pictures = [self._show(group.frame, channels) for group in self._groups]
+        self.mount = first.cameras.mount
+        self.meant = None if first.varied is None else first.varied.meant
 
-    def draw(self, begins: Any = None) -> None:
+    @staticmethod
+    def _show(frame: Frame, channels: int) -> Pictures:
+        """Return pictures of a frame; grey ones that differ from car to car are drawn in three channels elsewhere."""
+        colour = frame.colour
+        if colour.shape[3] != channels:
+            colour = np.zeros((*colour.shape[:3], channels), np.uint8)
+        return Pictures(colour, frame.depth, frame.segment)
+
+    def draw(self, begins: Any = None, index: int = 0) -> None:
         """See `BatchCamera.draw`."""
-        slots, group = self._simulator.spec.cars_per_world, self._group
-        cars = () if begins is None else np.flatnonzero(np.repeat(begins, slots)).tolist()
+        slots, group, colour = self._simulator.spec.cars_per_world, self._groups[index], self.pictures[index].colour
+        cars: Any = slice(None) if begins is None else np.flatnonzero(np.repeat(begins, slots)).tolist()
         for part in [group] if begins is None else [group.select(car) for car in cars]:
             self._simulator.render_group(part)
-        if self._is_wide:
-            np.copyto(self.colour, group.frame.colour[..., : self.colour.shape[3]])
+        if colour is not group.frame.colour:
+            colour[cars] = group.frame.colour[cars, ..., : colour.shape[3]]
 
     def count_missed(self) -> int:
         """See `BatchCamera.count_missed`: there is room for all."""
@@ -84,9 +100,8 @@ class SpanCamera:
 
     def count_bytes(self) -> tuple[int, int]:
         """See `BatchCamera.count_bytes`; the renderer's working memory is its threads'."""
-        frame = self._group.frame
-        pictures = count_bytes((frame.colour, frame.depth, frame.segment, self.colour))
-        return count_bytes((self._group.cameras, self.meant or ())), pictures
+        frames = [(group.frame.colour, *pictures) for group, pictures in zip(self._groups, self.pictures, strict=True)]
+        return count_bytes((self._groups[0].cameras, self.meant or ())), count_bytes(tuple(frames))
 
 
 class GatherCamera:
@@ -97,8 +112,7 @@ class GatherCamera:
         cars, device, randomizer = simulator.car_count, simulator.device, simulator.place.randomizer
         count = 0 if randomizer is None else randomizer.looks[-1].look.shape[1]
         self.group = renderer.make_group(range(cars), [camera] * cars, channels, count)
-        self.colour, self.depth, self.segment = self.group.colour, self.group.depth, self.group.segment
-        self.mount = self.group.rows.mount
+        colour, self.mount = self.group.colour, self.group.rows.mount
         self.meant: MeantCameras | None = None
         self._effects: PictureEffects | None = None
         self._drawn = self.group.flat
@@ -110,10 +124,12 @@ class GatherCamera:
                 shape = (cars, *self.group.colour.shape[1:])
                 self._effects = PictureEffects(device, randomizer.spec.picture, shape)
                 self._drawn = device.zeros(tuple(self.group.flat.shape), np.uint8)
-                self.colour = self._drawn.reshape(tuple(self.group.colour.shape))
+                colour = self._drawn.reshape(tuple(colour.shape))
+        self.pictures = [Pictures(colour, self.group.depth, self.group.segment)]
 
-    def draw(self, begins: Any = None) -> None:
+    def draw(self, begins: Any = None, index: int = 0) -> None:
         """See `BatchCamera.draw`."""
+        del index  # on a device there is one set
         simulator, device, randomizer = self._simulator, self._simulator.device, self._simulator.place.randomizer
         if randomizer is not None and self.meant is not None:
             meant = (*self._lens, randomizer.looks[-1], self.meant, self.group.rows)
@@ -131,6 +147,6 @@ class GatherCamera:
 
     def count_bytes(self) -> tuple[int, int]:
         """See `BatchCamera.count_bytes`."""
-        pictures = count_bytes((self.group.flat, self._drawn, self.depth, self.segment))
+        pictures = count_bytes((self.group.flat, self._drawn, self.group.depth, self.group.segment))
         effects = () if self._effects is None else tuple(vars(self._effects).values())
         return count_bytes((self.group.scratch, self.group.rows, self.meant or (), effects)), pictures

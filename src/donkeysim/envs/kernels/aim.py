@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from donkeysim.core.kernel import index_kernel, inner_kernel, kernel
+from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.core.rng import draw_uniform
 from donkeysim.core.rotation import find_matrix
 from donkeysim.core.types import FloatArray, LongArray
@@ -28,21 +28,6 @@ def move_camera(key, slot, pose, spread, out):
     for axis in range(6):
         share = 2.0 * draw_uniform(key, slot, 0, CAMERA_STREAM + axis) - 1.0
         out[axis] = pose[axis] + spread[axis // 3] * share
-
-
-@kernel
-def move_cameras(key: LongArray, slot: LongArray, pose: FloatArray, spread: FloatArray, out: FloatArray) -> None:
-    """Write the poses of many cameras; the arguments are those of `move_camera`.
-
-    Args:
-        key: Shape [n].
-        slot: Shape [n].
-        pose: Shape [6].
-        spread: Shape [2].
-        out: Shape [n, 6].
-    """
-    for row in range(len(key)):
-        move_camera(key[row], slot[row], pose, spread, out[row])
 
 
 @index_kernel

@@ -10,7 +10,6 @@ import numpy as np
 from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.core.rng import draw_uniform, hash_words
 from donkeysim.core.types import BoolArray, FloatArray, IntArray, LongArray
-from donkeysim.world.state import Control
 
 START_STREAM = 1 << 20
 """First of the streams of random numbers that starts are drawn from."""
@@ -34,6 +33,8 @@ class Episodes(NamedTuple):
     start: FloatArray
     """Where cars begin: along the path [m], left of it [m], against it [rad]; not a number: on the grid,
     shape [car_count, 3]."""
+    previous: FloatArray
+    """Steer and throttle asked for in the step before, 0 where an episode has just begun, shape [2, car_count]."""
 
 
 @inner_kernel
@@ -85,6 +86,7 @@ def begin_episode(
             along, offset, yaw = draw_start(key, slot, length[world_scene[world]])
         car = world * slots + slot
         episodes.start[car, 0], episodes.start[car, 1], episodes.start[car, 2] = along, offset, yaw
+        episodes.previous[0, car] = episodes.previous[1, car] = 0.0
 
 
 @index_kernel
@@ -116,15 +118,10 @@ def limit_action(action):
 
 
 @index_kernel
-def take_action(
-    car: int,
-    actions: FloatArray,
-    steer_limit: float,
-    throttle_min: float,
-    throttle_max: float,
-    control: Control,
+def decode_action(
+    car: int, actions: FloatArray, steer_limit: float, throttle_min: float, throttle_max: float, asked: FloatArray
 ) -> None:
-    """Ask a car for what its action says."""
-    control.steer[car] = -steer_limit * limit_action(actions[car, 0])
-    control.throttle[car] = scale_throttle(limit_action(actions[car, 1]), throttle_min, throttle_max)
-    control.brake[car] = 0.0
+    """Write what a car's action asks for: steer (+ = left), throttle and brake; `asked` has shape [3, car_count]."""
+    asked[0, car] = -steer_limit * limit_action(actions[car, 0])
+    asked[1, car] = scale_throttle(limit_action(actions[car, 1]), throttle_min, throttle_max)
+    asked[2, car] = 0.0

@@ -43,8 +43,6 @@ class Rules(NamedTuple):
     time_limit: float
     """[s], infinite for none."""
     lap_limit: int
-    mode: int
-    """NEXT_STEP, SAME_STEP or DISABLED."""
 
 
 class Verdicts(NamedTuple):
@@ -150,18 +148,18 @@ def find_reward(reward, ledger, car, ended):
 
 @index_kernel
 def judge_car(car: int, rules: Rules, ledger: LedgerRows, verdicts: Verdicts) -> None:
-    """Judge a car's step, and say whether a new episode begins for it now."""
+    """Judge a car's step."""
     ended = has_ended(rules.ends, ledger, car)
     cut = is_late(ledger.time[car], rules.time_limit) or ledger.laps[car] >= rules.lap_limit
-    reward = find_reward(rules.reward, ledger, car, ended)
-    cut = cut and not ended
-    begins = False
-    if rules.mode == NEXT_STEP:
-        begins = verdicts.is_over[car]
-        if begins:  # what the car did in the step that begins its episode does not count
-            reward, ended, cut = 0.0, False, False
-    elif rules.mode == SAME_STEP:
-        begins = ended or cut
-    verdicts.reward[car] = reward
-    verdicts.terminated[car], verdicts.truncated[car] = ended, cut
-    verdicts.is_over[car], verdicts.begins[car] = ended or cut, begins
+    verdicts.reward[car] = find_reward(rules.reward, ledger, car, ended)
+    verdicts.terminated[car], verdicts.truncated[car] = ended, cut and not ended
+
+
+@index_kernel
+def conclude_step(car: int, mode: int, verdicts: Verdicts) -> None:
+    """Say whether a car's episode is over, and whether a new one begins for it now; `mode`: NEXT_STEP and so on."""
+    begins = mode == NEXT_STEP and verdicts.is_over[car]
+    if begins:  # what the car did in the step that begins its episode does not count
+        verdicts.reward[car], verdicts.terminated[car], verdicts.truncated[car] = 0.0, False, False
+    is_over = verdicts.terminated[car] or verdicts.truncated[car]
+    verdicts.is_over[car], verdicts.begins[car] = is_over, begins or (mode == SAME_STEP and is_over)

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.spaces import Box, Dict
 
 from donkeysim.core.types import Float32Array
-from donkeysim.envs.fleet import read_seed
+from donkeysim.envs.reset import read_seed
 from donkeysim.envs.track_env import TrackEnv
 
 STEPS_PER_SECOND = 20

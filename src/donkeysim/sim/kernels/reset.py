@@ -1,4 +1,4 @@
-"""Worlds back to how they began, and cars put on their paths."""
+"""Worlds back to how they began, cars put on their paths, and what they are asked for."""
 
 from __future__ import annotations
 
@@ -105,6 +105,16 @@ def reset_world(
 
 
 @index_kernel
-def forget_hit(car: int, hit: IntArray) -> None:
-    """Forget what a car touched."""
+def drive_car(
+    car: int,
+    steer: FloatArray,
+    throttle: FloatArray,
+    brake: FloatArray,
+    previous: FloatArray,
+    control: Control,
+    hit: IntArray,
+) -> None:
+    """Ask a car for something, note what it was asked for before, and forget what it has touched."""
+    previous[0, car], previous[1, car] = control.steer[car], control.throttle[car]
+    control.steer[car], control.throttle[car], control.brake[car] = steer[car], throttle[car], brake[car]
     hit[car] = HIT_NONE
