@@ -69,7 +69,7 @@ def make_actor_that_steers(observation, seed=0):
 def test_a_reward_of_ones_own_comes_at_the_scale_that_learning_expects(training_setup):
     lessons = replace(training_setup, car_count=2, reward=load_deepracer(REWARD)).make_train_env(("grey",))
     lessons.reset(seed=0)
-    paid = [lessons.step(np.array([[0.0, 0.5], [1.0, 1.0]], np.float32))[1] for _ in range(30)]
+    paid = [lessons.step(np.array([[0.0, 0.5], [1.0, 1.0]], np.float32))[1].tolist() for _ in range(30)]
     lessons.close()
     assert 0.3 < np.sqrt(np.mean(np.square(paid))) < 3.0
     assert make_even(lambda step: np.array([1000.0, -1000.0]))(None).tolist() == [1.0, -1.0]

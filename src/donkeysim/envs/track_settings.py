@@ -17,7 +17,7 @@ from donkeysim.envs.fleet import Fleet
 from donkeysim.envs.observations import LOOK_AHEAD, Observer, check_observe
 from donkeysim.envs.tasks import DEFAULT_ENDS, ENDS, REWARDS, End, Reward, Task, make_task
 from donkeysim.world.experiment import Experiment
-from donkeysim.world.randomization import list_knobs, read_randomization
+from donkeysim.world.randomization import RandomizationSpec, list_knobs, read_randomization
 from donkeysim.world.specs import CameraSpec, LidarSpec, SceneSpec
 from donkeysim.world.tracks import specify_scene
 
@@ -147,9 +147,8 @@ class TrackSettings:
                 yield f"{name!r} is not observed on a GPU; observe some of {', '.join(SEEN_ON_GPU)}"
         if self.experiment.log is not None:
             yield f"log is {self.experiment.log!r}, and a batch on a GPU writes none; leave it out"
-        for knob in list_knobs(self.experiment.randomization):
-            if knob.name.startswith("delay.") or knob.name == "picture.jpeg_quality":
-                yield f"{knob.name} is not drawn on a GPU; leave it out of the randomization"
+        for name in list_undrawn(self.experiment.randomization):
+            yield f"{name} is not drawn on a GPU; leave it out of the randomization"
 
     def make_actions(self) -> ActionRange:
         """Return what actions mean."""
@@ -226,6 +225,12 @@ def _specify_scenes(places: _Places, given: SceneSpec) -> tuple[SceneSpec, ...]:
         if names and all(scene.look != look for scene in scenes):
             raise SceneError(f"none of the tracks {', '.join(names)} offers the look {look!r}; leave it out.")
     return tuple(dict.fromkeys([*scenes, *(track for track in places.tracks if isinstance(track, SceneSpec))]))
+
+
+def list_undrawn(randomization: RandomizationSpec) -> list[str]:
+    """Return the names of what a GPU does not draw of a randomization."""
+    names = (knob.name for knob in list_knobs(randomization))
+    return [name for name in names if name.startswith("delay.") or name == "picture.jpeg_quality"]
 
 
 def check_count(name: str, count: Any) -> None:

@@ -24,6 +24,7 @@ from donkeysim.envs.kernels.numbers import copy_row
 from donkeysim.envs.kernels.tasks import DISABLED, NEXT_STEP, SAME_STEP, Verdicts, conclude_step, judge_car
 from donkeysim.envs.observations import Observation, Observer, copy_observation
 from donkeysim.envs.reset import read_mask, read_start, spread_seeds
+from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import Task
 from donkeysim.envs.waiting import announce_kernels
 from donkeysim.sim.batch import Batch
@@ -117,7 +118,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         self._asked = self._controls if self._is_here else device.zeros((3, count), np.float64)
         self._asked_rows = tuple(self._asked[row] for row in range(3))
         self._verdicts = Verdicts(device.zeros((count,), np.float64), *(device.zeros((count,), bool) for _ in range(4)))
-        self._step: Any = None
+        self._lent_step: Step | None = None
         randomizer = self.simulator.place.randomizer
         self._values: Any = ()
         self._drawn: dict[str, Any] = {}
@@ -277,12 +278,10 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         if self._rules is not None:
             self._device.run(judge_car, self.num_envs, self._rules, self.simulator.rows, self._verdicts, block=256)
             return
-        if self._step is None:
-            give = self._lender.lend
-            self._step = self.fleet.step if self._is_here else self.fleet.make_step(give)
-            self._judged = [array if self._is_here else give(array) for array in self._verdicts[:3]]
-        for array, values in zip(self._judged, self._task.judge(self._step), strict=True):
-            array[...] = values
+        step = self.fleet.step if self._is_here else self.lend_step()
+        assert step is not None, "an episode has begun"
+        for array, values in zip(self._verdicts[:3], self._task.judge(step), strict=True):
+            (array if self._is_here else self._lender.lend(array))[...] = values
 
     def _conclude(self) -> None:
         """Begin new episodes where it is time to, and see what there is to see."""
@@ -338,6 +337,12 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
     def _hand_out(self, seen: Mapping[str, Any]) -> Observation:
         give = self._lender.copy if self.copies else self._lender.lend
         return self._observer.collect({name: give(array) for name, array in seen.items()})
+
+    def lend_step(self) -> Step:
+        """Return the last step, in arrays of the caller's library that are the same ones in every step."""
+        if self._lent_step is None:
+            self._lent_step = self.fleet.make_step(self._lender.lend)
+        return self._lent_step
 
     def render(self) -> tuple[Any, ...] | None:
         """Return a view from behind each car, shape [360, 640, 3] each."""

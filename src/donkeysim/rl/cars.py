@@ -1,4 +1,4 @@
-"""The cars that learn: what they see and did last, step by step, with a tally of how it goes."""
+"""The cars that learn: what they see and did last, step by step, with a tally of how it goes; all on their device."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from donkeysim.core.types import BoolArray, FloatArray
+from donkeysim.core.types import FloatArray
 from donkeysim.envs.track_env import TrackVectorEnv
 from donkeysim.rl.observation import FRAME_SKIP
 from donkeysim.rl.setup import FRAME
@@ -30,19 +30,27 @@ class TrainingCars:
 
     Attributes:
         env: The batch.
-        seen: The last observations by name.
+        device: PyTorch's name of what it runs on.
+        seen: The last observations by name; the next step writes over them.
         last: The last actions, shape [car_count, 2]; 0 where an episode has just begun.
         has_begun: Where an episode has just begun, shape [car_count].
         steps: Of all cars together.
-        laps: Laps' lengths that all cars together have driven.
+        laps: Laps' lengths that all cars together have driven, until `take_figures` was last called.
         is_judged: Whose ends and speed `take_figures` counts, shape [car_count]; at first all.
     """
 
-    def __init__(self, env: TrackVectorEnv, seed: int) -> None:
-        """Begin episodes everywhere; all chance from now on follows from the seed."""
-        self.env, self.steps, self.laps = env, 0, 0.0
-        self._scene_count = len(env.fleet.simulator.spec.scenes)
-        self.is_judged: BoolArray = np.ones(env.num_envs, bool)
+    def __init__(self, env: TrackVectorEnv, seed: int, device: str = "cpu") -> None:
+        """Begin episodes everywhere; all chance from now on follows from the seed.
+
+        Args:
+            env: Hands out PyTorch's tensors.
+            seed: Of all chance.
+            device: PyTorch's name of what the batch runs on.
+        """
+        self.env, self.device, self.steps, self.laps = env, device, 0, 0.0
+        self._scene_count = len(env.simulator.spec.scenes)
+        self.is_judged = torch.ones(env.num_envs, dtype=torch.bool, device=device)
+        self._step = env.lend_step()
         self.begin(seed)
 
     def begin(self, seed: int) -> None:
@@ -50,46 +58,41 @@ class TrainingCars:
         torch.manual_seed(seed)
         seen, _ = self.env.reset(seed=seed)
         self.seen: dict[str, Any] = dict(seen)
-        self.last = torch.zeros(self.env.num_envs, 2)
-        self._over = np.zeros(self.env.num_envs, bool)
-        self.has_begun = np.ones(self.env.num_envs, bool)
+        count = self.env.num_envs
+        self.last = torch.zeros(count, 2, device=self.device)
+        self._over = torch.zeros(count, dtype=torch.bool, device=self.device)
+        self.has_begun = ~self._over
         self._clear()
 
     def _clear(self) -> None:
-        self._departures: FloatArray = np.zeros((0, 3))
-        self._reward = self._speed = 0.0
-        self._rounds = 0
+        self._tallies: list[torch.Tensor] = []
+        self._ends: list[torch.Tensor] = []
+        self._positions: list[torch.Tensor] = []
 
     def step(self, action: torch.Tensor) -> StepResult:
         """Let all cars act, -1 to 1, shape [car_count, 2]."""
-        seen, reward, ended, cut, _ = self.env.step(action.numpy())
+        seen, reward, ended, cut, _ = self.env.step(action)
         self.seen = dict(seen)
         begun = self.has_begun = self._over
         self._over = ended | cut
-        self.last = torch.where(torch.from_numpy(begun)[:, None], 0.0, action)
+        self.last = torch.where(begun[:, None], 0.0, action)
         self._count(reward, ended)
-        return StepResult(
-            torch.from_numpy(reward).float(),
-            torch.from_numpy(ended).float(),
-            torch.from_numpy(self._over | begun).float(),
-            torch.from_numpy(~begun),
-        )
+        return StepResult(reward.float(), ended.float(), (self._over | begun).float(), ~begun)
 
-    def _count(self, reward: FloatArray, ended: BoolArray) -> None:
-        step, where = self.env.fleet.step, np.flatnonzero(ended & self.is_judged)
-        assert step is not None
+    def _count(self, reward: torch.Tensor, ended: torch.Tensor) -> None:
+        """Note figures of a step; nothing here waits for a GPU."""
+        step, judged = self._step, self.is_judged
         self.steps += len(reward)
-        self.laps += float((step.gain / step.path_length).sum())
-        self._rounds += 1
-        self._reward += float(reward.mean())
-        self._speed += float(step.forward_speed[self.is_judged].mean())
-        places = np.column_stack((where % self._scene_count, step.position[where, :2]))
-        self._departures = np.concatenate([self._departures, places])
+        speed = (step.forward_speed * judged).sum() / judged.sum()
+        self._tallies.append(torch.stack((reward.mean(), speed, (step.gain / step.path_length).sum())))
+        self._ends.append(ended & judged)
+        place: Any = step.position
+        self._positions.append(place[:, :2].clone())
 
     def find_speed(self) -> torch.Tensor:
         """Return how fast each car goes [m/s], shape [car_count]."""
-        velocity = self.env.fleet.simulator.ledger.velocity
-        return torch.from_numpy(np.hypot(velocity[:, 0], velocity[:, 1])).float()
+        velocity: Any = self._step.velocity
+        return torch.hypot(velocity[:, 0], velocity[:, 1]).float()
 
     def count_privileged(self) -> int:
         """Return how many numbers of the simulator's own each car observes: the length of "vector"."""
@@ -102,12 +105,13 @@ class TrainingCars:
             Means of a step's reward and the speed [m/s], and ended episodes per car and minute; where they ended: index
             of the scene, x, y [m], shape [n, 3].
         """
-        minutes = self._rounds * int(self.is_judged.sum()) * FRAME * FRAME_SKIP / 60.0
-        figures = {
-            "reward": self._reward / self._rounds,
-            "speed": self._speed / self._rounds,
-            "ends": len(self._departures) / minutes,
-        }
-        departures = self._departures
+        rounds, judged = len(self._tallies), int(self.is_judged.sum())
+        tallies = torch.stack(self._tallies).cpu().numpy()
+        moments, cars = np.nonzero(torch.stack(self._ends).cpu().numpy())
+        positions = torch.stack(self._positions).cpu().numpy()[moments, cars]
+        departures = np.column_stack((cars % self._scene_count, positions))
         self._clear()
-        return figures, departures
+        self.laps += float(tallies[:, 2].sum())
+        reward, speed = tallies[:, :2].mean(axis=0).tolist()
+        ends = len(departures) / (rounds * judged * FRAME * FRAME_SKIP / 60.0)
+        return {"reward": reward, "speed": speed, "ends": ends}, departures

@@ -37,7 +37,7 @@ def write_checkpoint(folder: Path, state: Mapping[str, Any]) -> None:
     tensors: list[torch.Tensor] = []
     tree = json.dumps({"format": FORMAT, "state": _take_apart(state, tensors)})
     content = io.BytesIO()
-    arrays: dict[str, Any] = {f"tensor_{index}": tensor.detach().numpy() for index, tensor in enumerate(tensors)}
+    arrays: dict[str, Any] = {f"tensor_{index}": tensor.detach().cpu().numpy() for index, tensor in enumerate(tensors)}
     np.savez(content, tree=np.frombuffer(tree.encode(), np.uint8), **arrays)
     write_whole(folder / CHECKPOINT_NAME, content.getvalue(), DonkeySimError)
 

@@ -101,16 +101,17 @@ class DaggerTrainer:
             shares: Threads that learn, opened.
         """
         self.cars, self.actor, self.teacher, self.settings, self._shares = cars, actor, teacher, settings, shares
-        self._speedometer = nn.Linear(actor.width, 1) if settings.speed_weight else None
+        device = cars.device
+        self._speedometer = nn.Linear(actor.width, 1).to(device) if settings.speed_weight else None
         self.weights = [*actor.parameters(), *(self._speedometer.parameters() if self._speedometer else ())]
         self.optimizer = torch.optim.Adam(self.weights, settings.learning_rate)
         self.figures, self.departures = dict[str, float](), np.zeros((0, 3))
-        self._crop = torch.zeros(settings.capacity, *actor.observation.shape, dtype=torch.uint8)
-        self._last, self._labels = torch.zeros(2, settings.capacity, 2)
-        self._speed = torch.zeros(settings.capacity)
-        self._push = torch.zeros(cars.env.num_envs, 2)
+        self._crop = torch.zeros(settings.capacity, *actor.observation.shape, dtype=torch.uint8, device=device)
+        self._last, self._labels = torch.zeros(2, settings.capacity, 2, device=device)
+        self._speed = torch.zeros(settings.capacity, device=device)
+        self._push = torch.zeros(cars.env.num_envs, 2, device=device)
         if any(settings.push):
-            cars.is_judged = np.arange(cars.env.num_envs) % 2 == 0
+            cars.is_judged = torch.arange(cars.env.num_envs, device=device) % 2 == 0
         self._count = 0
 
     def advance(self) -> None:
@@ -158,7 +159,7 @@ class DaggerTrainer:
         with torch.no_grad():
             wish = self.actor(crop, self.cars.last)
         beta_steps = max(0.0, 1.0 - self.cars.steps / self.settings.beta_steps)
-        is_labelled = torch.rand(len(wish), 1) < beta_steps
+        is_labelled = torch.rand(len(wish), 1, device=wish.device) < beta_steps
         noise = self.settings.noise * torch.randn_like(wish)
         action = torch.where(is_labelled, label, wish) + noise
         return (action + self._push_cars() if any(self.settings.push) else action).clamp(-1.0, 1.0)
@@ -166,13 +167,13 @@ class DaggerTrainer:
     def _push_cars(self) -> torch.Tensor:
         """Return what is added to the actions of the cars that are not judged; it changes slowly."""
         left = math.exp(-FRAME * FRAME_SKIP / self.settings.push_time)
-        fresh = torch.tensor(self.settings.push) * torch.randn_like(self._push)
+        fresh = torch.tensor(self.settings.push, device=self._push.device) * torch.randn_like(self._push)
         self._push = left * self._push + math.sqrt(1.0 - left * left) * fresh
-        self._push[torch.from_numpy(self.cars.is_judged)] = 0.0
+        self._push[self.cars.is_judged] = 0.0
         return self._push
 
     def _keep(self, crop: torch.Tensor, last: torch.Tensor, label: torch.Tensor, speed: torch.Tensor) -> None:
-        rows = torch.arange(self._count, self._count + len(crop)) % self.settings.capacity
+        rows = torch.arange(self._count, self._count + len(crop), device=crop.device) % self.settings.capacity
         self._crop[rows], self._last[rows], self._labels[rows], self._speed[rows] = crop, last, label, speed
         self._count += len(crop)
 
@@ -182,10 +183,13 @@ class DaggerTrainer:
         share = max(0.1, 1.0 - self.cars.steps / settings.horizon)
         self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
         known = min(self._count, settings.capacity)
-        squares = [self._take_step(torch.randint(0, known, (settings.batch_size,))) for _ in range(settings.batches)]
+        squares = [self._take_step(self._choose_rows(known, settings.batch_size)) for _ in range(settings.batches)]
         errors = np.sqrt(np.mean(squares, axis=0)).tolist()
         self.figures |= dict(zip(("steering_error", "throttle_error", "speed_error"), errors, strict=False))
-        self.figures["blind_error"] = self._measure_blind(torch.randint(0, known, (BLIND_SIZE,)))
+        self.figures["blind_error"] = self._measure_blind(self._choose_rows(known, BLIND_SIZE))
+
+    def _choose_rows(self, known: int, count: int) -> torch.Tensor:
+        return torch.randint(0, known, (count,), device=self.cars.device)
 
     def _measure_blind(self, rows: torch.Tensor) -> float:
         """Return the steering's error if the student always saw the mean of what it sees, and knew its last action."""
@@ -195,7 +199,7 @@ class DaggerTrainer:
         return float((blind - self._labels[rows])[:, 0].square().mean().sqrt())
 
     def _take_step(self, rows: torch.Tensor) -> list[float]:
-        parts = list(rows.chunk(2))
+        parts = list(rows.chunk(2 if self.cars.device == "cpu" else 1))
         found = self._shares.work(parts, self._weigh_part)
         shares = [len(part) / len(rows) for part in parts]
         set_gradients(self.weights, shares, [gradients for gradients, _ in found])

@@ -110,7 +110,7 @@ def _describe_convolution(
 def _describe_view(actor: Actor) -> Layer:
     """Return the layer behind the convolutions."""
     with torch.no_grad():
-        shape = actor.look(torch.zeros(1, *actor.observation.shape)).shape[1:]
+        shape = actor.look(torch.zeros(1, *actor.observation.shape, device=actor.command.weight.device)).shape[1:]
     kernel = _to_array(actor.dense.weight).reshape(actor.width, *shape).transpose(2, 3, 1, 0).reshape(-1, actor.width)
     return _describe_dense("dense_1", kernel, _to_array(actor.dense.bias), "flattened", "tanh")
 
@@ -155,5 +155,5 @@ def _describe_dense(
 
 
 def _to_array(tensor: Any) -> Float32Array:
-    array: Float32Array = tensor.detach().contiguous().numpy().copy()
+    array: Float32Array = tensor.detach().cpu().contiguous().numpy().copy()
     return array

@@ -85,13 +85,13 @@ class ObservationSpec:
             grey=not self.has_colour,
         )
 
-    def read_crop(self, picture: ByteArray) -> torch.Tensor:
+    def read_crop(self, picture: torch.Tensor) -> torch.Tensor:
         """Return what that camera drew, uint8, shape [n, height, width, channels], with the channels second.
 
         Args:
             picture: All crops side by side, the oldest first.
         """
-        return torch.from_numpy(np.ascontiguousarray(picture[..., : self.shape[0]])).permute(0, 3, 1, 2)
+        return picture[..., : self.shape[0]].permute(0, 3, 1, 2)
 
     def cut_crop(self, picture: ByteArray) -> torch.Tensor:
         """Return the crops of whole colour pictures as the pilot's network makes them, 0 to 1.

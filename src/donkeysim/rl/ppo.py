@@ -88,6 +88,8 @@ class Actor(nn.Module):
     SHIFT = 2
     """Greatest shift of pictures to learn from, up or down and to a side [pixel]."""
 
+    _kept: torch.Tensor
+
     def __init__(self, observation: ObservationSpec, filters: tuple[int, ...] = (8, 16, 16), width: int = 64) -> None:
         super().__init__()
         self.observation, self.filters, self.width = observation, filters, width
@@ -101,7 +103,8 @@ class Actor(nn.Module):
         feature_count = self.look(torch.zeros(1, *observation.shape)).numel()
         self.dense = _begin(nn.Linear(feature_count, width))
         self.command = _begin(nn.Linear(width, 2), gain=0.01)
-        self._kept = torch.tensor([self.KEPT if observation.pictures == 1 else 0.0, 0.0])
+        kept = torch.tensor([self.KEPT if observation.pictures == 1 else 0.0, 0.0])
+        self.register_buffer("_kept", kept, persistent=False)
 
     def read(self, seen: Mapping[str, Any]) -> torch.Tensor:
         """Return the crops that the cars see, uint8, shape [n, channels, height, width]."""
@@ -157,7 +160,8 @@ class InformedActor(nn.Module):
 
     def read(self, seen: Mapping[str, Any]) -> torch.Tensor:
         """Return the numbers about the cars, shape [n, size]."""
-        return torch.from_numpy(seen["vector"])
+        numbers: torch.Tensor = seen["vector"]
+        return numbers
 
     def vary(self, privileged: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         """Return the numbers as they are."""
@@ -229,8 +233,8 @@ class PpoTrainer:
             shares: Threads that learn, opened.
         """
         self.cars, self.actor, self.settings, self._shares = cars, actor, settings, shares
-        self.critic = make_critic(cars.count_privileged())
-        self.spread = nn.Parameter(torch.full((2,), settings.spread))
+        self.critic = make_critic(cars.count_privileged()).to(cars.device)
+        self.spread = nn.Parameter(torch.full((2,), settings.spread, device=cars.device))
         self.weights = [*actor.parameters(), self.spread, *self.critic.parameters()]
         self.optimizer = torch.optim.Adam(self.weights, settings.learning_rate, eps=1e-5)
         self.figures, self.departures = dict[str, float](), np.zeros((0, 3))
@@ -281,7 +285,7 @@ class PpoTrainer:
         with torch.no_grad():
             for now in range(self.settings.rollout):
                 rollout.seen[now] = self.actor.read(cars.seen)
-                rollout.privileged[now] = torch.from_numpy(cars.seen["vector"])
+                rollout.privileged[now] = cars.seen["vector"]
                 rollout.last[now] = cars.last
                 mean = self.actor(rollout.seen[now], cars.last)
                 rollout.action[now] = mean + self.spread.exp() * torch.randn_like(mean)
@@ -289,21 +293,21 @@ class PpoTrainer:
                 outcome = cars.step(rollout.action[now].clamp(-1.0, 1.0))
                 for name, values in outcome._asdict().items():
                     getattr(rollout, name)[now] = values
-            rollout.privileged[-1] = torch.from_numpy(cars.seen["vector"])
+            rollout.privileged[-1] = cars.seen["vector"]
         self.figures, self.departures = cars.take_figures()
         return rollout
 
     def _make_rollout(self) -> Rollout:
         """Return room for what will be met."""
-        steps, cars = self.settings.rollout, self.cars.env.num_envs
+        steps, cars, device = self.settings.rollout, self.cars.env.num_envs, self.cars.device
         seen = self.actor.read(self.cars.seen)
-        numbers = {name: torch.zeros(steps, cars) for name in ("log_prob", "reward", "ended", "over")}
+        numbers = {name: torch.zeros(steps, cars, device=device) for name in ("log_prob", "reward", "ended", "over")}
         return Rollout(
-            seen=torch.zeros(steps, *seen.shape, dtype=seen.dtype),
-            last=torch.zeros(steps, cars, 2),
-            privileged=torch.zeros(steps + 1, *self.cars.seen["vector"].shape),
-            action=torch.zeros(steps, cars, 2),
-            is_live=torch.ones(steps, cars, dtype=torch.bool),
+            seen=torch.zeros(steps, *seen.shape, dtype=seen.dtype, device=device),
+            last=torch.zeros(steps, cars, 2, device=device),
+            privileged=torch.zeros(steps + 1, *self.cars.seen["vector"].shape, device=device),
+            action=torch.zeros(steps, cars, 2, device=device),
+            is_live=torch.ones(steps, cars, dtype=torch.bool, device=device),
             **numbers,
         )
 
@@ -320,7 +324,7 @@ class PpoTrainer:
             value = self.critic(rollout.privileged).squeeze(-1)
         following = settings.discount * value[1:] * (1.0 - rollout.ended)
         error = rollout.reward + following - value[:-1]
-        advantage, later = torch.zeros_like(error), torch.zeros(self.cars.env.num_envs)
+        advantage, later = torch.zeros_like(error), torch.zeros_like(error[0])
         for now in reversed(range(len(error))):
             later = error[now] + settings.discount * settings.trace * (1.0 - rollout.over[now]) * later
             advantage[now] = later
@@ -357,7 +361,7 @@ class PpoTrainer:
 
     def _deal(self, live: torch.Tensor) -> Iterator[torch.Tensor]:
         """Yield the rows of each batch of one look at all."""
-        order = live[torch.randperm(len(live))]
+        order = live[torch.randperm(len(live), device=live.device)]
         count = max(1, len(order) // self.settings.batch_size)
         yield from order.tensor_split(count)
 
@@ -365,7 +369,7 @@ class PpoTrainer:
         """Take a step and return the losses of policy and critic."""
         advantage = batch[-2]
         batch[-2] = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-        count = max(1, len(advantage) // PART_SIZE)
+        count = max(1, len(advantage) // PART_SIZE) if self.cars.device == "cpu" else 1
         parts = list(zip(*(part.tensor_split(count) for part in batch), strict=True))
         found = self._shares.work(parts, self._weigh_part)
         shares = [len(part[0]) / len(advantage) for part in parts]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -189,9 +189,9 @@ def make_actor(task: TrainingTask, setup: TrainingSetup) -> Actor:
     known = read_actor(Path(task.source)) if task.source else None
     if known is not None:
         return known
-    if len(setup.scenes) == 1 and setup.observation.pictures == 1:
-        return Actor(setup.observation)
-    return Actor(setup.observation, WIDE_FILTERS, WIDE_WIDTH)
+    is_easy = len(setup.scenes) == 1 and setup.observation.pictures == 1
+    actor = Actor(setup.observation) if is_easy else Actor(setup.observation, WIDE_FILTERS, WIDE_WIDTH)
+    return actor.to(setup.device)
 
 
 def make_trainer(task: TrainingTask, setup: TrainingSetup, actor: Actor, shares: Shares) -> PolicyTrainer:
@@ -208,14 +208,14 @@ def make_trainer(task: TrainingTask, setup: TrainingSetup, actor: Actor, shares:
     if task.teacher == "learned":
         return _make_apprentice(task, setup, actor, shares)
     if task.teacher == "expert":
-        cars = TrainingCars(setup.make_train_env(actor.observed), task.seed)
-        return _make_student(cars, actor, PathTeacher(setup, cars.env.fleet.simulator), setup, shares)
+        cars = _open_cars(task, setup, actor.observed)
+        return _make_student(cars, actor, PathTeacher(setup, cars.env.simulator), setup, shares)
     if not task.source:
         return _make_explorer(task, setup, actor, PpoSettings(), shares)
     explorer = _make_explorer(task, setup, actor, CAUTIOUS, shares)
     if read_actor(Path(task.source)) is not None:
         return explorer
-    cars = TrainingCars(setup.make_train_env((*actor.observed, "camera_b")), task.seed)
+    cars = _open_cars(task, setup, (*actor.observed, "camera_b"))
     student = _make_student(cars, actor, PilotTeacher(Path(task.source), cars.env.num_envs), setup, shares)
     return SequentialTrainer(student, explorer, lambda first: first.steps >= IMITATED)
 
@@ -224,12 +224,11 @@ def _make_explorer(
     task: TrainingTask, setup: TrainingSetup, actor: Actor, settings: PpoSettings, shares: Shares
 ) -> PolicyTrainer:
     """Return who learns from rewards."""
-    return PpoTrainer(
-        TrainingCars(setup.make_train_env((*actor.observed, "vector")), task.seed),
-        actor,
-        settings,
-        shares,
-    )
+    return PpoTrainer(_open_cars(task, setup, (*actor.observed, "vector")), actor, settings, shares)
+
+
+def _open_cars(task: TrainingTask, setup: TrainingSetup, observe: Sequence[str]) -> TrainingCars:
+    return TrainingCars(setup.make_train_env(observe), task.seed, setup.device)
 
 
 def _make_student(
@@ -244,10 +243,10 @@ def _make_student(
 
 def _make_apprentice(task: TrainingTask, setup: TrainingSetup, actor: Actor, shares: Shares) -> PolicyTrainer:
     """Return a teacher that learns first, from privileged observations, and then its student."""
-    cars = TrainingCars(setup.make_train_env(("vector",)), task.seed)
-    informed = InformedActor(cars.count_privileged())
+    cars = _open_cars(task, setup, ("vector",))
+    informed = InformedActor(cars.count_privileged()).to(setup.device)
     teacher = PpoTrainer(cars, informed, PpoSettings(), shares)
-    own = TrainingCars(setup.make_train_env((*actor.observed, "vector")), task.seed)
+    own = _open_cars(task, setup, (*actor.observed, "vector"))
     student = _make_student(own, actor, InformedTeacher(informed), setup, shares)
     wanted = TEACHER_SPEED * setup.find_wanted_speed()
     return SequentialTrainer(teacher, student, lambda first: _drives_well(first, TEACHER_ENDS, wanted))

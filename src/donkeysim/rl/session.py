@@ -134,6 +134,7 @@ class TrainingSession:
         self._session, self._kept_at = 0, begun
         self._best: tuple[Check, ...] = ()
         setup = task.make_setup()
+        setup.check_device()
         self._scenes = [share_scene(scene) for scene in setup.scenes]  # held, so that all cars share them
         self.setup = setup.plan(self._scenes)
         self._is_varied = self.setup.randomization.is_on
@@ -208,13 +209,19 @@ class TrainingSession:
 
     def _check(self, trainer: PolicyTrainer) -> None:
         """Let the policy drive its laps; if none drove them better, it is the pilot from now on."""
-        checks = tuple(check for checker in self._checkers for check in checker.check(self.actor))
+        checks = tuple(check for checker in self._checkers for check in checker.check(self._decide))
         self._speed_to_check = self._guess_speed(trainer, checks)
         if not self._best or _rank(checks) > _rank(self._best):
             with hold_interrupts():  # files and figures are of the same policy, whenever Ctrl-C comes
                 self._save_pilot(self.actor)
                 self._best = checks
             self._write_summary(trainer)
+
+    def _decide(self, crop: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
+        """Return what the policy does, of tensors of this machine: checks drive here, as pilots do."""
+        device = self.setup.device
+        decided: torch.Tensor = self.actor(crop.to(device), last.to(device)).cpu()
+        return decided
 
     def _guess_speed(self, trainer: PolicyTrainer, checks: Sequence[Check]) -> float:
         """Return the speed from which the next check is worth its time: more, if this one was only too slow [m/s]."""
@@ -287,7 +294,7 @@ class TrainingSession:
             laps=int(cars.laps),
             losses=figures,
             ended_at=trainer.departures,
-            picture=crop.to(torch.uint8).numpy(),
+            picture=crop.to(torch.uint8).cpu().numpy(),
             action=(float(cars.last[0, 0]), float(cars.last[0, 1])),
             checks=self._best,
         )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+import torch.utils.dlpack
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import BoolArray, FloatArray
@@ -14,6 +16,7 @@ from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import Reward
 from donkeysim.envs.track_env import TrackVectorEnv
+from donkeysim.envs.track_settings import list_undrawn
 from donkeysim.rl.observation import FRAME_SKIP, PICTURE_HEIGHT, PICTURE_WIDTH, ObservationSpec
 from donkeysim.world.camera_file import load_camera
 from donkeysim.world.experiment import Experiment
@@ -61,6 +64,7 @@ class TrainingSetup:
         fastest: Mean speed that the fast pace car plans on each scene [m/s]; see `plan`.
         checked: How many of the scenes, the first ones, policies are checked on; None: all.
         reward: Of one's own, of any scale; None: see `make_pace_reward`.
+        device: What drives the cars that learn, and what the policy learns on: "cpu", or "cuda" for a GPU.
     """
 
     scenes: tuple[SceneSpec, ...]
@@ -73,11 +77,32 @@ class TrainingSetup:
     fastest: tuple[float, ...] = ()
     checked: int | None = None
     reward: Reward | None = None
+    device: str = "cpu"
 
     @property
     def checks(self) -> TrainingSetup:
         """The course to check policies on."""
         return replace(self, scenes=self.scenes[: self.checked], fastest=self.fastest[: self.checked], checked=None)
+
+    def check_device(self) -> None:
+        """Make sure that the device is there and draws all that is asked for, before anything takes time.
+
+        Raises:
+            SpecError: It is not, or does not.
+        """
+        if self.device == "cpu":
+            return
+        undrawn = list_undrawn(self.randomization)
+        if undrawn:
+            raise SpecError(
+                f"the randomization has {', '.join(undrawn)}, which a GPU does not draw; give a file without, or leave "
+                "the device out."
+            )
+        if not torch.cuda.is_available():
+            raise SpecError(
+                f"the device is {self.device!r}, and PyTorch {torch.__version__} finds no GPU; install PyTorch with "
+                "CUDA (pytorch.org says how), or leave the device out."
+            )
 
     def make_camera(self) -> CameraSpec:
         """Return the camera whose pictures, 160x120, pilots get.
@@ -115,11 +140,14 @@ class TrainingSetup:
             observe: Names of observations: "grey" or "camera" is the policy's crop, "camera_b" the whole picture. Each
                 holds as many moments as the policy sees at once, the oldest first.
         """
-        most = np.zeros(self.car_count)
-        env = TrackVectorEnv(
+        most: Any = np.resize(HEADROOM * self.share * np.array(self.fastest), self.car_count)
+        if self.device != "cpu":
+            most = torch.from_numpy(most).to(self.device)
+        return TrackVectorEnv(
             self.car_count,
             self.scenes,
-            copy=False,
+            device=self.device,
+            convert=torch.utils.dlpack.from_dlpack,
             observe=tuple(observe),
             stack=self.observation.pictures,
             camera=self.observation.make_camera(self.make_camera()),
@@ -132,8 +160,6 @@ class TrainingSetup:
             randomization=self.randomization,
             car=self.car,
         )
-        most[:] = np.resize(HEADROOM * self.share * np.array(self.fastest), self.car_count)
-        return env
 
     def make_check_env(self, cars_per_scene: int, is_varied: bool = False) -> TrackVectorEnv:
         """Return the batch to check in: pictures and decisions as on the road; whoever leaves the road is out.
@@ -164,13 +190,15 @@ def _name_scene(scene: SceneSpec) -> str:
 
 def end_departure(step: Step) -> BoolArray:
     """Say who is off the road, be it for a moment."""
-    return np.asarray(step.off_road_time > 0.0)
+    is_off: BoolArray = step.off_road_time > 0.0
+    return is_off
 
 
 def end_near_edge(step: Step) -> BoolArray:
     """Say who is off the road, or nearly."""
-    room = np.minimum(step.width_left - step.offset, step.width_right + step.offset)
-    return np.asarray((step.off_road_time > 0.0) | (room < EDGE))
+    left, right = step.width_left - step.offset, step.width_right + step.offset
+    is_near: BoolArray = (step.off_road_time > 0.0) | (left < EDGE) | (right < EDGE)
+    return is_near
 
 
 def make_even(reward: Reward) -> Reward:
@@ -180,24 +208,25 @@ def make_even(reward: Reward) -> Reward:
     def reward_evenly(step: Step) -> FloatArray:
         nonlocal mean_square, count
         paid, count = reward(step), min(count + 1, SCALED_STEPS)
-        mean_square += (float(np.mean(paid * paid)) - mean_square) / count
+        mean_square += (float((paid * paid).mean()) - mean_square) / count
         even: FloatArray = paid / max(math.sqrt(mean_square), 1e-9)
         return even
 
     return reward_evenly
 
 
-def make_pace_reward(most: FloatArray) -> Reward:
+def make_pace_reward(most: Any) -> Reward:
     """Return the reward, at most about 1 a step.
 
     Args:
-        most: Speed above which there is nothing more to earn, of each car [m/s]; read when it is asked.
+        most: Speed above which there is nothing more to earn, of each car [m/s], as steps have their arrays.
     """
 
     def reward_pace(step: Step) -> FloatArray:
-        pace = np.minimum(step.gain / (FRAME * FRAME_SKIP * most), 1.0)
-        change = np.abs(step.steer - step.previous_steer)
-        speed = np.maximum(step.forward_speed, 0.0)
-        return pace - CHANGE_COST * change - END_COST * (1.0 + SPEED_COST * speed) * step.ended
+        pace = (step.gain / (FRAME * FRAME_SKIP * most)).clip(max=1.0)
+        change = abs(step.steer - step.previous_steer)
+        speed = step.forward_speed.clip(min=0.0)
+        reward: FloatArray = pace - CHANGE_COST * change - END_COST * (1.0 + SPEED_COST * speed) * step.ended
+        return reward
 
     return reward_pace

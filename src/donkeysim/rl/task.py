@@ -24,6 +24,9 @@ from donkeysim.world.tracks.former_places import rename_tracks
 TEACHERS = ("", "learned", "expert")
 """Nobody; a policy with privileged observations that learns first; the path follower."""
 
+DEVICES = ("cpu", "cuda")
+"""The cores of this machine, and its first NVIDIA GPU."""
+
 TASK_NAME = "task.json"
 
 FORMAT = 2
@@ -55,6 +58,7 @@ class TrainingTask:
         car: Preset or file of what they drive; see `Experiment`.
         camera: Preset or file of what looks out of them; empty: the car's own.
         reward: Python file with a `reward_function(params)`; empty: what `setup.make_pace_reward` says.
+        device: One of `DEVICES`: what drives the cars that learn, and what the policy learns on.
     """
 
     tracks: tuple[str, ...] = ("generated_track",)
@@ -71,6 +75,7 @@ class TrainingTask:
     reward: str = ""
     car: str = Experiment.car
     camera: str = ""
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         if self.teacher not in TEACHERS:
@@ -79,6 +84,11 @@ class TrainingTask:
             raise SpecError("a teacher and a pilot to go on from were both given; give one of them.")
         if self.teacher and self.reward:
             raise SpecError("a teacher and a reward were both given; who learns from a teacher needs no reward.")
+        if self.device not in DEVICES:
+            raise SpecError(describe_unknown("device", self.device, DEVICES))
+        if self.device != "cpu" and (self.reward or self.source):
+            what = "a reward of your own" if self.reward else "a pilot to start from"
+            raise SpecError(f"{what} and the device {self.device!r} were given; that needs Python: leave --device out.")
         if self.laps < 1 or self.roads < 0 or self.seed < 0:
             raise SpecError(
                 f"{self.laps} laps, {self.roads} roads and seed {self.seed} are not valid; ask for 1 lap or more, and "
@@ -121,6 +131,7 @@ class TrainingTask:
             car=self.car,
             camera=self.camera,
             reward=load_deepracer(self.reward) if self.reward else None,
+            device=self.device,
         )
 
 

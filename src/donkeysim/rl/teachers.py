@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from donkeysim.core.device import is_here
 from donkeysim.core.errors import PilotError
 from donkeysim.drivers.lap_time import GripUse, make_powertrain
 from donkeysim.drivers.path_follower import PathFollower
@@ -16,6 +17,7 @@ from donkeysim.rl.observation import PICTURE_HEIGHT, PICTURE_WIDTH
 from donkeysim.rl.ppo import InformedActor
 from donkeysim.rl.setup import THROTTLE_RANGE, TrainingSetup
 from donkeysim.sim.simulator import Simulator
+from donkeysim.world.ledger import Ledger
 
 GRIP, HASTE = GripUse(0.8, 0.4), 1.1
 """How much of the grip the follower uses, and its greatest speed, as a multiple of the wanted mean speed."""
@@ -49,14 +51,22 @@ class PathTeacher:
         Where it would brake it lets go of the throttle if the student sees one picture: it cannot see its speed, and
         one that learned to brake at a place would not start there. With several, it drives the wheels backwards.
         """
-        ledger, count = cars.env.fleet.simulator.ledger, len(self._followers)
+        ledger, count = read_ledger(cars.env.simulator), len(self._followers)
         actions = [self._followers[car % count].drive(ledger, car) for car in range(cars.env.num_envs)]
         low, high = THROTTLE_RANGE
         brake = self._brake if self._can_brake else 0.0
         table = np.array([(-action.steer, action.throttle - brake * action.brake) for action in actions], np.float32)
         table[:, 1] = 2.0 * (table[:, 1] - low) / (high - low) - 1.0
-        table[:, 0] += CALM * (cars.last[:, 0].numpy() - table[:, 0])
-        return torch.from_numpy(np.clip(table, -1.0, 1.0))
+        table[:, 0] += CALM * (cars.last[:, 0].cpu().numpy() - table[:, 0])
+        return torch.from_numpy(np.clip(table, -1.0, 1.0)).to(cars.device)
+
+
+def read_ledger(simulator: Simulator) -> Ledger:
+    """Return the ledger as NumPy reads it: itself, or a copy of one on a GPU."""
+    if is_here(simulator.device):
+        return simulator.ledger
+    columns = {name: simulator.device.download(column) for name, column in simulator.rows._asdict().items()}
+    return Ledger(simulator.spec.cars_per_world, **columns)
 
 
 class InformedTeacher:
@@ -92,9 +102,9 @@ class PilotTeacher:
 
     def label(self, cars: TrainingCars) -> torch.Tensor:
         """Return what the pilots would do, of pictures "camera_b"."""
-        for car in np.flatnonzero(cars.has_begun):
+        for car in np.flatnonzero(cars.has_begun.numpy()):
             self._pilots[car].reset()
-        newest = cars.seen["camera_b"][..., -3:]
+        newest = cars.seen["camera_b"][..., -3:].numpy()
         answers = [pilot.run(picture) for pilot, picture in zip(self._pilots, newest, strict=True)]
         low, high = THROTTLE_RANGE
         table = np.array([answer[:2] for answer in answers], np.float32)

@@ -98,6 +98,7 @@ def _add_task_arguments(parser: argparse.ArgumentParser) -> None:
     add("--pictures", type=int, metavar="N", help="that it sees at once; with 2 it sees how fast it is (default 1)")
     varied = "vary light, colours, camera and car: mild, real, wide, or a file"
     add("--randomize", dest="randomization", metavar="PRESET", help=varied)
+    add("--device", metavar="cuda", help="drive the cars that learn, and learn, on an NVIDIA GPU (default cpu)")
     add("--reward", metavar="FILE", help="Python file with a DeepRacer reward_function(params) to learn from")
     add_car_arguments(parser, "original")
 
