@@ -6,7 +6,7 @@ COPY . .
 # since 2013, so that a container has nothing to compile when it starts.
 RUN python -m venv /opt/donkeysim \
     && /opt/donkeysim/bin/python -m pip install --no-compile --no-cache-dir --constraint constraints.txt . \
-    && /opt/donkeysim/bin/python -B -c "from donkeysim.sim.ready_stages import fill_ready_folder; fill_ready_folder()" \
+    && /opt/donkeysim/bin/python -B -c "from donkeysim.sim.compile_processes import fill_ready_folder; fill_ready_folder()" \
     && /opt/donkeysim/bin/python -B -m pip uninstall --yes pip setuptools \
     && find /opt/donkeysim -type d \( -name tests -o -name __pycache__ -o -name .kernels \) -prune -exec rm -r {} +
 

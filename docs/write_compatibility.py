@@ -12,8 +12,7 @@ from pathlib import Path
 
 from write_config import rewrite
 
-from donkeysim.car.config import read_defaults
-from donkeysim.car.unused_keys import read_unused_keys
+from donkeysim.car.config import read_defaults, read_unused_keys
 
 PAGE = Path(__file__).with_name("compatibility.md")
 TESTS = PAGE.parents[1] / "tests"

@@ -9,9 +9,8 @@ import itertools
 import sys
 from pathlib import Path
 
-from donkeysim.car.config import TEMPLATE_FOLDER
+from donkeysim.car.config import TEMPLATE_FOLDER, read_unused_keys
 from donkeysim.car.keys import KINDS
-from donkeysim.car.unused_keys import read_unused_keys
 
 PAGE = Path(__file__).with_name("config.md")
 MARK = "<!-- below: written by docs/write_config.py -->\n"

@@ -23,7 +23,7 @@ from supply.pins import ROOT
 
 DIST = ROOT / "dist"
 
-COMPILE = "from donkeysim.sim.ready_stages import fill_ready_folder; fill_ready_folder()"
+COMPILE = "from donkeysim.sim.compile_processes import fill_ready_folder; fill_ready_folder()"
 
 
 def build_all() -> int:

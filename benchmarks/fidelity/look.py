@@ -16,7 +16,7 @@ from benchmarks.fidelity.row import Row
 from benchmarks.lap import LapDrive
 from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray
-from donkeysim.render.lens import compute_focal
+from donkeysim.render.warp import compute_focal
 from donkeysim.world.scene import CLASS_GROUND, CLASS_LINE, CLASS_PROP, CLASS_ROAD, CLASS_SKY
 from donkeysim.world.specs import CameraSpec, SceneSpec
 from donkeysim.world.tracks.catalogue import find_track

@@ -14,8 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.measure import Figure
-from donkeysim.racing.rules.registry import load_rule_book
-from donkeysim.racing.rules.rule_book import Race
+from donkeysim.racing.rules.rule_book import Race, load_rule_book
 from donkeysim.racing.run.race_file import RacePlan
 from donkeysim.racing.run.race_run import RaceRun
 from donkeysim.racing.run.racer import DRIVERS, DriverRacer

@@ -15,8 +15,8 @@ from donkeysim.racing.export.mcap_file import McapExport
 from donkeysim.racing.export.parquet_file import ParquetExport
 from donkeysim.racing.export.report_page import ReportExport
 from donkeysim.racing.export.walk import Export, export_race
-from donkeysim.racing.rules.points import count_points
-from donkeysim.racing.rules.registry import load_rule_book
+from donkeysim.racing.rules.rule_book import load_rule_book
+from donkeysim.racing.rules.standings import count_points
 from donkeysim.racing.run.race_file import RacePlan
 from donkeysim.racing.run.race_run import PilotRace
 from donkeysim.racing.run.racer import DriverRacer, PilotRacer, Racer

@@ -22,7 +22,7 @@ from tests.soak.test_calibrate import BOARD, MIDDLE, REST, TRACK, look_at, write
 from donkeysim.calibration.board import find_corners
 from donkeysim.calibration.camera import Mount, solve_mount
 from donkeysim.calibration.motion import FloorCamera
-from donkeysim.calibration.overlay import draw_overlay
+from donkeysim.calibration.wizard import draw_overlay
 from donkeysim.cli.donkey import run
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator

@@ -38,7 +38,7 @@ from donkeysim.core.image import encode_jpeg
 from donkeysim.drive.sample import record_sample
 from donkeysim.learn.pilot import BUILT_IN_PILOT
 from donkeysim.sim.simulator import Simulator
-from donkeysim.web.files import SCENE_PICTURES
+from donkeysim.web.page import SCENE_PICTURES
 from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec, WorldSpec
 from donkeysim.world.tracks import list_scenes
 from donkeysim.world.tracks.new_track import write_new_track

@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from donkeysim.racing.rules.course import survey_course
 from donkeysim.racing.rules.director import RACE
-from donkeysim.racing.rules.registry import load_rule_book
+from donkeysim.racing.rules.rule_book import load_rule_book
 from donkeysim.racing.run.race_file import RacePlan, load_report
 from donkeysim.racing.run.race_run import make_director
 from donkeysim.racing.run.racer import DriverRacer

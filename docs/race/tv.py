@@ -15,8 +15,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from donkeysim.racing.rules.registry import load_rule_book
-from donkeysim.racing.rules.rule_book import Race
+from donkeysim.racing.rules.rule_book import Race, load_rule_book
 from donkeysim.racing.run.race_file import RacePlan
 from donkeysim.racing.run.race_run import PilotRace
 from donkeysim.racing.run.racer import DRIVERS, DriverRacer

@@ -13,9 +13,9 @@ from donkeysim.calibration import wizard
 from donkeysim.calibration.board import Board, draw_board, find_corners
 from donkeysim.calibration.camera import Mount, solve_lens, solve_mount
 from donkeysim.calibration.motion import FloorCamera, find_own_body, find_rates, follow_floor, scale_lens
-from donkeysim.calibration.overlay import HORIZON_COLOUR, draw_overlay
 from donkeysim.calibration.pictures import list_pictures
 from donkeysim.calibration.response import FLOOR, MeasuredDrive, Response, find_steady, fit_scales, measure_response
+from donkeysim.calibration.wizard import HORIZON_COLOUR, draw_overlay
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.rotation import make_rotation

@@ -13,9 +13,8 @@ from donkeysim.calibration.camera import Mount
 from donkeysim.calibration.lane import FEWEST_LANES, solve_lane
 from donkeysim.calibration.lane_lines import LaneFinder, LaneLine
 from donkeysim.calibration.motion import FloorCamera, scale_lens
-from donkeysim.calibration.overlay import LANE_COLOUR, draw_overlay, make_lane_grid
 from donkeysim.calibration.pictures import read_drive
-from donkeysim.calibration.wizard import look_for_lane, write_camera
+from donkeysim.calibration.wizard import LANE_COLOUR, draw_overlay, look_for_lane, make_lane_grid, write_camera
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.render.warp import unbend_rays

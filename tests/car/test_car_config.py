@@ -6,10 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from donkeysim.car import unused_keys
-from donkeysim.car.config import TEMPLATE_FOLDER, Config, load_config, make_default_config, read_defaults
+from donkeysim.car import config
+from donkeysim.car.config import (
+    TEMPLATE_FOLDER,
+    Config,
+    load_config,
+    make_default_config,
+    read_defaults,
+    read_unused_keys,
+)
 from donkeysim.car.keys import KINDS, TRANSFORMATIONS, USED_BY
-from donkeysim.car.unused_keys import read_unused_keys
 from donkeysim.core.config import read_toml
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.conf import read_conf
@@ -224,7 +230,7 @@ def test_keys_that_cannot_be_honoured_are_told_only_when_touched(car_folder, cap
 
 
 def test_every_unused_key_stands_once_with_a_reason_and_a_default():
-    groups = read_toml(Path(unused_keys.__file__).with_name("unused_keys.toml"))["group"]
+    groups = read_toml(Path(config.__file__).with_name("unused_keys.toml"))["group"]
     assert [group for group in groups if group.keys() != {"reason", "defaults"}] == []
     names = [name for group in groups for name in group["defaults"]]
     assert len(names) == len(set(names)) == len(read_unused_keys())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import donkeysim
-from donkeysim.car.launcher import install_launcher
+from donkeysim.car.folder import install_launcher
 from donkeysim.core.errors import SpecError
 
 SOURCES = str(Path(donkeysim.__file__).parents[1])

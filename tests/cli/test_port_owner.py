@@ -6,7 +6,7 @@ import socket
 import psutil
 import pytest
 
-from donkeysim.cli.port_owner import Owner, find_owner
+from donkeysim.cli.private_port import Owner, find_owner
 
 
 @pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])

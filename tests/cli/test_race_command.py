@@ -4,7 +4,7 @@ import pytest
 
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import SpecError
-from donkeysim.racing.rules.registry import list_rule_books
+from donkeysim.racing.rules.rule_book import list_rule_books
 
 
 def test_rule_books_are_listed(capsys):

@@ -3,7 +3,7 @@
 from donkeysim.cli.race_table import show_incidents
 from donkeysim.racing.rules.director import Line, Result
 from donkeysim.racing.rules.incident import ENGINEER, Incident
-from donkeysim.racing.rules.registry import load_rule_book
+from donkeysim.racing.rules.rule_book import load_rule_book
 from donkeysim.racing.run.race_file import RacePlan, Report
 
 

@@ -21,7 +21,7 @@ from donkeysim.cluster.sweep.spec import read_sweep
 from donkeysim.core.config import read_dataclass
 from donkeysim.drive.joystick.custom import load_layout
 from donkeysim.learn.files.header import read_header
-from donkeysim.racing.rules.registry import load_rule_book
+from donkeysim.racing.rules.rule_book import load_rule_book
 from donkeysim.wire import replies
 from donkeysim.wire.reading import read_request
 from donkeysim.world.camera_file import load_camera

@@ -10,7 +10,7 @@ import pytest
 COUNT = """
 import numba
 from numba.core.types import BaseFunction
-from donkeysim.core.call_types import remember_call_types
+from donkeysim.core.inner_compiler import remember_call_types
 
 asked, work_out = [], BaseFunction.get_call_type
 BaseFunction.get_call_type = lambda *given: asked.append(given) or work_out(*given)
@@ -30,7 +30,7 @@ for number in range(2):
 MIXED = """
 import sys
 import numba
-from donkeysim.core.call_types import remember_call_types
+from donkeysim.core.inner_compiler import remember_call_types
 
 if sys.argv[1] == "remember":
     remember_call_types()
@@ -48,7 +48,7 @@ for options in ({}, {"fastmath": True}, {"error_model": "numpy"}, {"fastmath": {
 STAGES = """
 import sys
 from numba.core.codegen import CPUCodeLibrary
-from donkeysim.core.call_types import remember_call_types
+from donkeysim.core.inner_compiler import remember_call_types
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import PilotError, TubError
-from donkeysim.core.hdf5 import find_outside_data
+from donkeysim.core.files import find_outside_data
 from donkeysim.learn.files.h5 import read_h5
 from donkeysim.tub.formats.convert import convert
 

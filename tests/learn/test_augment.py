@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import SpecError
-from donkeysim.learn.augment import make_augmentation
-from donkeysim.learn.batches import Examples, iterate_batches
+from donkeysim.learn.batches import Examples, iterate_batches, make_augmentation
 from stand_ins.steered_tub import make_config
 
 

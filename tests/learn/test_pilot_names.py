@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from donkeysim.learn.database import find_pilot, name_pilots
 from donkeysim.learn.pilot import BUILT_IN_PILOT
-from donkeysim.learn.pilot_names import find_pilot, name_pilots
 
 
 @pytest.mark.parametrize(

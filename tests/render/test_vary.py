@@ -11,10 +11,10 @@ from donkeysim.render.kernels.effects import EFFECT
 from donkeysim.render.kernels.layout import AXES_WIDTH, LENS, LENS_WIDTH, LIGHT, LIGHT_WIDTH, POSE_WIDTH
 from donkeysim.render.kernels.recolour import LOOK
 from donkeysim.render.kernels.vary import FOV_MOST, LUMA, vary_camera, vary_looks
-from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.tables import CameraTables
 from donkeysim.render.variation import make_variation, vary_cameras
-from donkeysim.world.drawing import make_drawn
+from donkeysim.render.warp import compute_fisheye, compute_focal
+from donkeysim.world.kernels.draw import make_drawn
 from donkeysim.world.randomization import FogRanges, RandomizationSpec, find_column
 from donkeysim.world.scene import CLASS_CAR, CLASS_GROUND, CLASS_ROAD, CLASS_SKY
 from donkeysim.world.specs import CameraSpec

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from donkeysim.learn.files.onnx_session import OnnxSession
+from donkeysim.learn.files.session import OnnxSession
 from donkeysim.learn.pilot import load_pilot
 from donkeysim.rl import export, session
 from donkeysim.rl.actor_file import read_actor

@@ -8,7 +8,7 @@ import torch
 
 from donkeysim.core.errors import SpecError
 from donkeysim.learn.files.header import make_header
-from donkeysim.learn.files.tflite_session import TfliteSession
+from donkeysim.learn.files.session import TfliteSession
 from donkeysim.learn.files.tflite_writer import make_tflite
 from donkeysim.learn.pilot import load_pilot
 from donkeysim.learn.shares import Shares

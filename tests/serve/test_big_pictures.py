@@ -11,11 +11,11 @@ import pytest
 from donkeysim.core.clock import ManualClock
 from donkeysim.core.image import decode_picture
 from donkeysim.serve import picture_budget
+from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.picture_budget import CostAccount, choose_apart
 from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.simulation import Simulation
-from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.wire.reading import read_request
 from donkeysim.world.specs import CameraSpec, LidarSpec
 

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from donkeysim.serve import busy_polling as module
-from donkeysim.serve.busy_polling import BusyPolling
+from donkeysim.serve import simulation_thread as module
+from donkeysim.serve.simulation_thread import BusyPolling
 
 AWAKE_SECONDS = 0.02
 

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 from donkeysim.core.clock import ManualClock
+from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.output import OutputKind
 from donkeysim.serve.picture_budget import CostAccount
 from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.simulation import Simulation
-from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.serve.telemetry_scheduler import END_SHARE, line_up, take_turns
 from donkeysim.wire.reading import read_request
 

@@ -1,8 +1,7 @@
 """In lock-step time waits for everybody who has something to say, and not for the silent."""
 
 from donkeysim.core.clock import ManualClock
-from donkeysim.serve.client_queues import ClientQueue
-from donkeysim.serve.lock_step import MOST_SILENT_SECONDS, LockStep
+from donkeysim.serve.client_queues import MOST_SILENT_SECONDS, ClientQueue, LockStep
 from donkeysim.wire.messages import DriveCar, ResetCar
 
 CONTROL = DriveCar(steer=0.0, throttle=0.0, brake=0.0)

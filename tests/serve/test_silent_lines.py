@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.serve.test_simulation import SimulationRig
 
-from donkeysim.racing.host.race_messages import RaceMessages
+from donkeysim.racing.host.live_race import RaceMessages
 from donkeysim.racing.rules.director import Director
 from donkeysim.world.ledger import EVENT_LAP, Event
 from gates import GATE, write_track

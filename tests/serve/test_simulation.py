@@ -13,10 +13,10 @@ from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.image import decode_picture
 from donkeysim.record.replay import Replay
 from donkeysim.render import nameplate
+from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.output import OutputKind
 from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.simulation import Simulation
-from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.wire.reading import read_request
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import read_randomization

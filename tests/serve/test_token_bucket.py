@@ -2,8 +2,7 @@
 
 import pytest
 
-from donkeysim.core.clock import ManualClock
-from donkeysim.serve.token_bucket import TokenBucket
+from donkeysim.core.clock import ManualClock, TokenBucket
 
 
 def test_work_is_done_at_the_rate_that_tokens_come_in():

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from donkeysim.serve.wire_control import WIRE_CONTROLS, find_forbidden
+from donkeysim.serve.options import WIRE_CONTROLS, find_forbidden
 from donkeysim.wire.messages import DriveCar, ExitScene, LoadScene, QuitApp, RegenerateRoad, ResetCar, SetStepMode
 
 SCENES = {LoadScene, ExitScene, RegenerateRoad, SetStepMode}

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from donkeysim.drivers.path_follower import PathFollower
-from donkeysim.sim.imu import add_noise
-from donkeysim.sim.observe import observe_telemetry
+from donkeysim.sim.observe import add_noise, observe_telemetry
 from donkeysim.world.specs import ImuSpec
 from driving import CAR, Course, load_track
 

@@ -10,7 +10,7 @@ from donkeysim.world.tracks import list_scenes
 from donkeysim.world.tracks.catalogue import find_track
 from donkeysim.world.tracks.challenges import GRID_GAP
 from donkeysim.world.tracks.paths.path import build_centre_line
-from donkeysim.world.tracks.structures.clearance import measure_gap
+from donkeysim.world.tracks.structures.placement import measure_gap
 from donkeysim.world.tracks.track_file import read_track
 
 pytestmark = pytest.mark.soak

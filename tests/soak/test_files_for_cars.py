@@ -18,9 +18,8 @@ from donkeysim.core.errors import PilotError
 from donkeysim.drive.sample import record_sample
 from donkeysim.learn.files.header import make_header
 from donkeysim.learn.files.model_file import read_network
-from donkeysim.learn.files.tflite_integers import quantize_graph
-from donkeysim.learn.files.tflite_session import TfliteSession
-from donkeysim.learn.files.tflite_values import GraphRunner
+from donkeysim.learn.files.session import TfliteSession
+from donkeysim.learn.files.tflite_values import GraphRunner, quantize_graph
 from donkeysim.learn.files.tflite_writer import make_graph, pack_graph
 from donkeysim.learn.kinds import KINDS
 from donkeysim.learn.pilot import load_pilot

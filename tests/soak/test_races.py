@@ -19,7 +19,7 @@ from donkeysim.racing.export.report_page import ReportExport
 from donkeysim.racing.export.walk import export_race
 from donkeysim.racing.rules import act
 from donkeysim.racing.rules.director import RACE
-from donkeysim.racing.rules.registry import list_rule_books, load_rule_book
+from donkeysim.racing.rules.rule_book import list_rule_books, load_rule_book
 from donkeysim.racing.run import race_run
 from donkeysim.racing.run.race_file import RacePlan
 from donkeysim.racing.run.race_run import PilotRace

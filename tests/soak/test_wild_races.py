@@ -9,8 +9,7 @@ import pytest
 
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.racing.rules import act
-from donkeysim.racing.rules.registry import list_rule_books, load_rule_book
-from donkeysim.racing.rules.rule_book import RuleBook
+from donkeysim.racing.rules.rule_book import RuleBook, list_rule_books, load_rule_book
 from donkeysim.racing.run.race_file import load_report
 from donkeysim.racing.run.racer import DriverRacer
 from donkeysim.racing.run.verify import verify_race

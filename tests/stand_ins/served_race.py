@@ -1,6 +1,6 @@
 """A race by a script and its page."""
 
-from donkeysim.racing.show.race_routes import list_race_routes
+from donkeysim.racing.show.race_show import list_race_routes
 from donkeysim.watch.spectator import create_app
 from donkeysim.web.access import THIS_MACHINE
 from stand_ins.scripted_race import RACERS, ScriptedRace

@@ -6,9 +6,15 @@ import pytest
 from PIL import Image
 
 from donkeysim.core.errors import TubError
-from donkeysim.tub.comparison import describe_error, draw_comparison
 from donkeysim.tub.film import FilmOptions, draw_frame, make_film
-from donkeysim.tub.histogram import choose_key, draw_histograms, gather_numbers, name_histogram
+from donkeysim.tub.histogram import (
+    choose_key,
+    describe_error,
+    draw_comparison,
+    draw_histograms,
+    gather_numbers,
+    name_histogram,
+)
 from donkeysim.tub.reader import TubReader
 from donkeysim.tub.saliency import find_saliency
 from donkeysim.tub.writer import TubWriter

@@ -6,7 +6,7 @@ import pytest
 from starlette.requests import Request
 
 from donkeysim.core.errors import WireError
-from donkeysim.web.body import read_body
+from donkeysim.web.access import read_body
 
 
 def read(*chunks, limit=10):

@@ -12,8 +12,14 @@ from starlette.routing import Route, WebSocketRoute
 
 from donkeysim.core.clock import ManualClock
 from donkeysim.web import serving
-from donkeysim.web.error_answers import MOST_LINES, STRETCH_SECONDS, ErrorAnswers, RateLimitedLog, limit_log
-from donkeysim.web.headers import PAGE_HEADERS
+from donkeysim.web.error_answers import (
+    MOST_LINES,
+    PAGE_HEADERS,
+    STRETCH_SECONDS,
+    ErrorAnswers,
+    RateLimitedLog,
+    limit_log,
+)
 from donkeysim.web.origin import OriginCheck
 from stand_ins.served_app import visit_app
 

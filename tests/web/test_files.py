@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from donkeysim.drive import control_routes, tub_page
 from donkeysim.watch import preview, spectator
-from donkeysim.web.files import MEDIA_TYPES, SHARED_FOLDER, PageFiles
+from donkeysim.web.page import MEDIA_TYPES, SHARED_FOLDER, PageFiles
 
 
 @pytest.fixture

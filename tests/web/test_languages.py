@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import donkeysim
-from donkeysim.web.files import SHARED_FOLDER
+from donkeysim.web.page import SHARED_FOLDER
 
 FOLDERS = sorted(Path(donkeysim.__file__).parent.rglob("texts/en.json"))
 CODES = ("en", "zh", "ja")

@@ -13,7 +13,7 @@ from starlette.routing import Route, WebSocketRoute
 
 from donkeysim.core.clock import ManualClock
 from donkeysim.core.errors import WireError
-from donkeysim.web import body, limits, serving
+from donkeysim.web import access, limits, serving
 from donkeysim.web.limits import (
     MOST_FAILED_LOGINS,
     FailedLogins,
@@ -197,14 +197,14 @@ def test_an_open_web_socket_may_be_silent_for_longer_than_a_head_takes(monkeypat
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(body, "BODY_SECONDS", 0.05)
+    monkeypatch.setattr(access, "BODY_SECONDS", 0.05)
 
     async def receive():
         await asyncio.sleep(0.02)
         return {"type": "http.request", "body": b"x", "more_body": True}
 
     with pytest.raises(WireError, match="did not come within"):
-        asyncio.run(body.read_body(Request({"type": "http"}, receive), 1000, WireError("too long")))
+        asyncio.run(access.read_body(Request({"type": "http"}, receive), 1000, WireError("too long")))
 
 
 def test_questions_beyond_the_rate_wait_and_all_are_answered(monkeypatch):

@@ -7,7 +7,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient, WebSocketDenialResponse
 
-from donkeysim.web.headers import PageHeaders
+from donkeysim.web.error_answers import PageHeaders
 from donkeysim.web.origin import OriginCheck
 
 PAGE = "http://127.0.0.1:9093"

@@ -7,7 +7,7 @@ import os
 import socket
 import time
 
-from donkeysim.web.out_of_descriptors import tell_briefly
+from donkeysim.web.serving import tell_briefly
 
 
 class FullSystem(socket.socket):

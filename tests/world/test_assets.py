@@ -12,7 +12,7 @@ from donkeysim.world.scene import COLLIDER_BOX, COLLIDER_CYLINDER
 from donkeysim.world.specs import BODY_STYLES, SceneSpec
 from donkeysim.world.tracks import load_scene
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.structures import clearance
+from donkeysim.world.tracks.structures import placement
 from donkeysim.world.tracks.structures.structure import Collider
 
 
@@ -76,7 +76,7 @@ def test_the_distance_from_colliders_is_that_to_the_nearest_base(monkeypatch):
     point = random.uniform(-6.0, 6.0, (300, 2))
     wanted = np.full(len(point), math.inf)
     for row in colliders:
-        outline = clearance.outline_base(row) if row.kind == COLLIDER_BOX else None
+        outline = placement.outline_base(row) if row.kind == COLLIDER_BOX else None
         away = point - np.array(row.centre[:2])
         if outline is None:
             distance = np.hypot(*away.T) - row.half_size[0]
@@ -85,9 +85,9 @@ def test_the_distance_from_colliders_is_that_to_the_nearest_base(monkeypatch):
             inside = (np.abs(turned) < row.half_size[:2]).all(axis=1)
             distance = np.hypot(*(point[:, None] - outline).transpose(2, 0, 1)).min(axis=1) * ~inside
         wanted = np.minimum(wanted, np.maximum(distance, 0.0))
-    found = clearance.measure_distance(point, colliders)
-    assert found == pytest.approx(wanted, abs=clearance.STEP)
+    found = placement.measure_distance(point, colliders)
+    assert found == pytest.approx(wanted, abs=placement.STEP)
     assert (found == 0.0).sum() == (wanted == 0.0).sum() > 10
-    monkeypatch.setattr(clearance, "MOST_PAIRS", 77)
-    assert np.array_equal(clearance.measure_distance(point, colliders), found)
-    assert np.isinf(clearance.measure_distance(point, [])).all()
+    monkeypatch.setattr(placement, "MOST_PAIRS", 77)
+    assert np.array_equal(placement.measure_distance(point, colliders), found)
+    assert np.isinf(placement.measure_distance(point, [])).all()

@@ -14,7 +14,7 @@ from donkeysim.world.tracks import load_scene
 from donkeysim.world.tracks.catalogue import find_track
 from donkeysim.world.tracks.challenges import GRID_GAP, vary_light
 from donkeysim.world.tracks.paths.path import build_centre_line
-from donkeysim.world.tracks.structures.clearance import measure_gap
+from donkeysim.world.tracks.structures.placement import measure_gap
 from donkeysim.world.tracks.tables.light import LightTable
 from donkeysim.world.tracks.track_file import read_track
 

@@ -5,8 +5,7 @@ import pytest
 
 from donkeysim.core.device import open_device
 from donkeysim.core.rng import draw_uniform
-from donkeysim.world.drawing import make_drawn, make_knobs
-from donkeysim.world.kernels.draw import STREAM, draw_values
+from donkeysim.world.kernels.draw import STREAM, draw_values, make_drawn, make_knobs
 from donkeysim.world.randomization import find_column, list_knobs, read_randomization
 
 KNOBS = list_knobs(read_randomization({"car": {"mass": (0.5, 2.0)}, "picture": {"jpeg_quality": (10.0, 90.0)}}))

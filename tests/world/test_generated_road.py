@@ -13,13 +13,13 @@ from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.world.specs import RoadSpec, SceneSpec
 from donkeysim.world.tracks import load_scene
 from donkeysim.world.tracks.catalogue import find_track
+from donkeysim.world.tracks.challenges import vary_track
 from donkeysim.world.tracks.paths.path import build_centre_line
 from donkeysim.world.tracks.structures.placement import place_props
 from donkeysim.world.tracks.tables.path import PathTable, RandomWalk
 from donkeysim.world.tracks.tables.road import RoadTable
 from donkeysim.world.tracks.track_check import check_track
 from donkeysim.world.tracks.track_file import read_track
-from donkeysim.world.tracks.variation import vary_track
 
 SPEC = SceneSpec("generated_road")
 OFFSETS, HALF_WIDTHS = (2.2, 6.0, 6.0, 6.0, 4.5), (5.0, 12.0, 10.0, 10.0, 12.0)

@@ -13,8 +13,7 @@ from donkeysim.core.errors import SceneError
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import load_scene
 from donkeysim.world.tracks.paths.path import build_centre_line
-from donkeysim.world.tracks.paths.path_svg import read_drawing
-from donkeysim.world.tracks.paths.svg_curve import read_strokes
+from donkeysim.world.tracks.paths.path_svg import read_drawing, read_strokes
 from donkeysim.world.tracks.tables.path import PathTable
 from donkeysim.world.tracks.tables.road import RoadTable
 

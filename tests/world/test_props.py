@@ -8,7 +8,7 @@ import pytest
 from donkeysim.world.scene import COLLIDER_BOX
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.props import PROP_KINDS
-from donkeysim.world.tracks.structures.clearance import outline_base
+from donkeysim.world.tracks.structures.placement import outline_base
 from donkeysim.world.tracks.structures.structure import place_structure
 
 FORMS = [(kind, variant) for kind, prop in PROP_KINDS.items() for variant in range(prop.variants)]

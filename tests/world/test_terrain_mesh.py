@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import LinearNDInterpolator
 
-from donkeysim.world.tracks.terrain.terrain_mesh import triangulate_field
+from donkeysim.world.tracks.terrain.land import triangulate_field
 
 
 def make_field(rows, columns, seed):

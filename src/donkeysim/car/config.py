@@ -1,7 +1,8 @@
 """A car's configuration: config.py, and over it myconfig.py, as the original reads them; but mistakes are reported.
 
 Both files are Python that is run, each in a namespace of its own; names in capitals are the keys. Keys that a
-config.py of another version lacks take their defaults.
+config.py of another version lacks take their defaults; those that mean nothing to a simulated car stand in
+`unused_keys.toml`.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import re
 import traceback
 import types
 from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from donkeysim.car.keys import USED_BY, clamp_value, describe_bad_value
-from donkeysim.car.unused_keys import is_untouched, read_unused_keys
+from donkeysim.core.config import read_toml
 from donkeysim.core.errors import SpecError, nearest_name, shorten
 
 _log = logging.getLogger(__name__)
@@ -281,3 +284,33 @@ def _locate(path: Path, name: str) -> str:
     pattern = re.compile(rf"(?:\w+\s*=\s*)*{re.escape(name)}\s*(?::[^=]*)?=(?!=)")
     numbers = [number for number, line in enumerate(lines, start=1) if pattern.match(line.lstrip())]
     return f"{path}, line {numbers[-1]}" if numbers else str(path)
+
+
+@dataclass(frozen=True)
+class UnusedKey:
+    """A key without effect."""
+
+    reason: str
+    """Why it has none; the rest of a sentence."""
+    defaults: tuple[Any, ...]
+    """What it is in one template of the original or another; lists in it are tuples."""
+
+
+@cache
+def read_unused_keys() -> Mapping[str, UnusedKey]:
+    """Return every such key."""
+    return {
+        name: UnusedKey(group["reason"], tuple(None if value == "None" else _freeze(value) for value in defaults))
+        for group in read_toml(Path(__file__).with_name("unused_keys.toml"))["group"]
+        for name, defaults in group["defaults"].items()
+    }
+
+
+def is_untouched(name: str, value: object) -> bool:
+    """Say whether a key without effect has a value that it has by default, so that nobody expects anything of it."""
+    given = _freeze(value)
+    return any(type(given) is type(default) and given == default for default in read_unused_keys()[name].defaults)
+
+
+def _freeze(value: object) -> object:
+    return tuple(map(_freeze, value)) if isinstance(value, list | tuple) else value

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from donkeysim import __version__
-from donkeysim.cli.port_owner import find_owner
+from donkeysim.cli.private_port import find_owner
 from donkeysim.core.errors import DonkeySimError, format_count, shorten
 from donkeysim.core.extras import describe_install
 

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from donkeysim.cli.private_port import PrivatePort
     from donkeysim.core.clock import Clock
     from donkeysim.racing.host.threaded_races import ThreadedRaces
+    from donkeysim.serve.options import SimulationOptions
     from donkeysim.serve.scene_loader import SceneLoader
     from donkeysim.serve.server import Server
     from donkeysim.serve.simulation import Simulation
-    from donkeysim.serve.simulation_options import SimulationOptions
     from donkeysim.serve.watched_thread import WatchedThread
     from donkeysim.web.access import Access
     from donkeysim.web.serving import PageServer
@@ -261,9 +261,9 @@ def _bind_page(options: ServerOptions, host: str) -> tuple[socket.socket, Access
 
 def _open_races(races: ThreadedRaces, host: str, port: int, access: Access) -> list[BaseRoute]:
     """Let the page say where drivers find the races, and return what may be asked of them."""
-    from donkeysim.racing.show.race_routes import list_race_routes
+    from donkeysim.racing.show.race_show import list_race_routes
     from donkeysim.racing.show.race_view import Joining
-    from donkeysim.web.address import find_network_address
+    from donkeysim.web.origin import find_network_address
 
     address = find_network_address() or host if host in ("0.0.0.0", "::") else host
     races.address = Joining(address, port, access.network_url or access.url)

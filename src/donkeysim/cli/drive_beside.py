@@ -78,7 +78,7 @@ def prepare_folder(folder: str) -> Path:
 
 def _find_control_url(folder: Path) -> str:
     from donkeysim.car.config import peek_config
-    from donkeysim.drive.control_address import find_control_address
+    from donkeysim.drive.look import find_control_address
 
     try:
         return find_control_address(peek_config(folder / "config.py"))
@@ -98,8 +98,8 @@ def drive_folder(folder: Path, host: str, port: int, watching_url: str, options:
         DonkeySimError: The folder's program is too old, its config is wrong, or nobody listens there.
     """
     from donkeysim.car.config import load_config
-    from donkeysim.drive.control_address import find_car_name
     from donkeysim.drive.control_page import ControlPage
+    from donkeysim.drive.look import find_car_name
     from donkeysim.learn.pilot import BUILT_IN_PILOT
     from donkeysim.tub.writer import TubWriter
     from donkeysim.world.tracks import shorten_scene_name

@@ -136,7 +136,7 @@ def print_matrix(rows: list[Cells]) -> None:
     """Print a row for each pilot on each track."""
     from rich.table import Table
 
-    from donkeysim.learn.pilot_names import name_pilots
+    from donkeysim.learn.database import name_pilots
 
     names = name_pilots(row.model for row in rows)
     table = Table(title="clean drives, and means with their 95 % intervals")

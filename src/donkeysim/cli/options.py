@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from donkeysim import __version__
 from donkeysim.cli.shared_options import add_car_arguments, add_tracks_argument
 from donkeysim.core.errors import SpecError, nearest_name
-from donkeysim.serve.simulation_options import SimulationOptions
-from donkeysim.serve.wire_control import DEFAULT_CONTROL, WIRE_CONTROLS
+from donkeysim.serve.options import DEFAULT_CONTROL, WIRE_CONTROLS, SimulationOptions
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import ChallengeSpec, RoadSpec, SceneSpec
 
 if TYPE_CHECKING:
-    from donkeysim.racing.host.race_offer import RaceOffer
+    from donkeysim.racing.host.paddock import RaceOffer
 
 PHYSICS_RATE = 480
 """As `core.types.PHYSICS_RATE`, which this light module cannot import; a test compares them."""

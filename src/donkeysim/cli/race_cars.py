@@ -45,8 +45,7 @@ def make_plan(arguments: argparse.Namespace, names: tuple[str, ...]) -> RacePlan
     Raises:
         SpecError: There is no such rule book, or a number is not possible.
     """
-    from donkeysim.racing.rules.registry import load_rule_book
-    from donkeysim.racing.rules.rule_book import change_laps
+    from donkeysim.racing.rules.rule_book import change_laps, load_rule_book
     from donkeysim.racing.run.race_file import SEED_COUNT, RacePlan
 
     if not 0 <= arguments.seed < SEED_COUNT:
@@ -81,8 +80,8 @@ def make_racers(arguments: argparse.Namespace) -> dict[str, Racer]:
 
 def _warn_stranger(name: str, pilot: str, track: str) -> None:
     """Warn of a pilot whose file says that it was trained elsewhere."""
+    from donkeysim.learn.database import find_pilot
     from donkeysim.learn.files.places import read_places
-    from donkeysim.learn.pilot_names import find_pilot
     from donkeysim.racing.run.racer import DRIVERS
     from donkeysim.world.tracks.catalogue import shorten_scene_name
 
@@ -104,8 +103,8 @@ def _name_anew(name: str, taken: dict[str, Racer]) -> str:
 
 
 def _make_racer(pilot: str, arguments: argparse.Namespace) -> Racer:
+    from donkeysim.learn.database import find_pilot
     from donkeysim.learn.pilot import load_pilot
-    from donkeysim.learn.pilot_names import find_pilot
     from donkeysim.racing.run.racer import DRIVERS, DriverRacer, PilotRacer
 
     if pilot in DRIVERS:

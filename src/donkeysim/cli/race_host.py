@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from donkeysim.cli.options import ServerOptions, add_server_arguments, make_options
 from donkeysim.core.errors import SpecError, format_count
-from donkeysim.serve.simulation_options import SimulationOptions
+from donkeysim.serve.options import SimulationOptions
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import SceneSpec
 
 if TYPE_CHECKING:
-    from donkeysim.racing.host.race_offer import RaceOffer
+    from donkeysim.racing.host.paddock import RaceOffer
 
 
 def add_host_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +69,7 @@ def make_offer(arguments: argparse.Namespace) -> RaceOffer:
     from donkeysim.cli.console import console
     from donkeysim.cli.race_cars import make_plan, make_racers
     from donkeysim.cli.race_table import show_result
-    from donkeysim.racing.host.race_offer import RaceOffer
+    from donkeysim.racing.host.paddock import RaceOffer
     from donkeysim.racing.run.race_file import Report
 
     _check_numbers(arguments)

@@ -25,8 +25,8 @@ from donkeysim.cluster.executor import Executor
 from donkeysim.cluster.matrix import Interval, estimate_mean, load_once
 from donkeysim.core.errors import SpecError, describe_unknown, format_count
 from donkeysim.core.types import BoolArray
+from donkeysim.learn.database import name_pilots
 from donkeysim.learn.evaluate import Conditions, PilotRun, evaluate
-from donkeysim.learn.pilot_names import name_pilots
 from donkeysim.world.randomization import RandomizationSpec, read_randomization
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec
 
@@ -90,6 +90,8 @@ TREES, CONES = 40, 12
 
 SCORE_Z = 1.959964
 """Half the width of an interval, in standard deviations, with the confidence of `matrix.CONFIDENCE`."""
+
+_TEMPLATE = Path(__file__).with_name("stress_report.html")
 
 
 @dataclass(frozen=True)
@@ -270,9 +272,6 @@ def estimate_share(scores: Sequence[float]) -> Interval:
     middle = (mean + 0.5 * square) / (1.0 + square)
     half = math.sqrt(square * mean * (1.0 - mean) + 0.25 * square**2) / (1.0 + square)
     return Interval(mean, max(0.0, middle - half), min(1.0, middle + half))
-
-
-_TEMPLATE = Path(__file__).with_name("stress_report.html")
 
 
 def format_report(spec: StressSpec, cells: list[StressCell], car: str) -> str:

@@ -63,7 +63,7 @@ _SHARED = (
     "core/rotation.py",
     "core/vector.py",
     "envs/rules.py",
-    "render/lens.py",
+    "render/warp.py",
     "world/ledger.py",
     "world/randomization.py",
     "world/state.py",

@@ -32,14 +32,12 @@ from donkeysim.drive.control_message import MESSAGE_LIMIT, read_message
 from donkeysim.drive.control_state import ControlState
 from donkeysim.drive.drawn_views import OpenViews
 from donkeysim.watch.spectator import PixelCount
-from donkeysim.web.access import Access
-from donkeysim.web.body import read_body
+from donkeysim.web.access import Access, read_body
 from donkeysim.web.error_answers import ErrorAnswers
-from donkeysim.web.files import SHARED_FOLDER, PageFiles, answer_file
 from donkeysim.web.limits import PictureTurns, RateLimitedRequests, find_client
 from donkeysim.web.mjpeg import PictureStream
 from donkeysim.web.origin import OriginCheck
-from donkeysim.web.page import answer_questions, decode_question
+from donkeysim.web.page import SHARED_FOLDER, PageFiles, answer_file, answer_questions, decode_question
 from donkeysim.web.token import TokenCheck
 
 PAGES = Path(__file__).parent / "pages" / "control"

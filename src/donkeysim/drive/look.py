@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
+from donkeysim.car.config import Config
 from donkeysim.core.errors import SpecError
 from donkeysim.core.files import write_whole
 from donkeysim.envs.conf import EnvConf
@@ -100,3 +101,16 @@ def change_look(conf: EnvConf, look: Look) -> EnvConf:
 def _find_message(conf: EnvConf) -> Message:
     """Return the last message that dresses the car; empty for none."""
     return next((one for one in reversed(conf.messages) if one["msg_type"] == "car_config"), {})
+
+
+def find_control_address(config: Config) -> str:
+    """Return the address of the control page for this machine's browsers; "" when its port is not known before."""
+    scheme = "https" if getattr(config, "WEB_CONTROL_TLS", False) else "http"
+    return f"{scheme}://localhost:{config.WEB_CONTROL_PORT}/drive" if config.WEB_CONTROL_PORT else ""
+
+
+def find_car_name(config: Config) -> str:
+    """Return the name that a car has in its simulator, "" for none."""
+    conf = read_gym_conf(config)
+    own = conf.get("car_config") or {}
+    return str(own.get("car_name", conf.get("car_name", "")))

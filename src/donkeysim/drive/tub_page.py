@@ -30,7 +30,7 @@ from donkeysim.tub.edit import change_deleted
 from donkeysim.tub.files import read_picture_file
 from donkeysim.tub.overview import SessionSpan, group_positions, read_overview
 from donkeysim.tub.reader import TubReader
-from donkeysim.web.body import read_body
+from donkeysim.web.access import read_body
 from donkeysim.web.page import answer_json, decode_question, make_page
 
 PAGES = Path(__file__).parent / "pages" / "tub"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.core.image import encode_jpeg, spread_grey
-from donkeysim.drive.control_address import find_control_address
+from donkeysim.drive.look import find_control_address
 from donkeysim.drive.simulated_car import BuiltInSimulatedCar
 from donkeysim.sim.viewpoint import draw_car, draw_place, find_pose
 from donkeysim.watch.spectator import create_app

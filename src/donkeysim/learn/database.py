@@ -1,11 +1,14 @@
-"""`models/database.json`: what was trained, when, from what; a list as the original writes and reads it."""
+"""`models/database.json`: what was trained, when, from what; a list as the original writes and reads it.
+
+And what pilots are called where several stand side by side.
+"""
 
 from __future__ import annotations
 
 import itertools
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,20 +16,32 @@ from typing import Any
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.files import describe_failure, write_whole
 from donkeysim.learn.kinds import KINDS
+from donkeysim.learn.pilot import BUILT_IN_PILOT
 
 _log = logging.getLogger(__name__)
 
 DATABASE_NAME = "database.json"
 
-
-class DamagedDatabaseError(DonkeySimError):
-    """A database holds something else than a list of trainings."""
-
-
 Entry = dict[str, Any]
 """Number, Name, Pilot, Type, Tubs, Time, History, Transfer, Comment, Config."""
 
 NOT_SERIALIZABLE = "<not serializable>"
+
+BUILT_IN = "built-in"
+"""How the pilot in the package is called."""
+
+_WAYS: tuple[Callable[[Path], str], ...] = (
+    lambda path: path.stem,
+    lambda path: path.name,
+    lambda path: path.parent.name,
+    lambda path: f"{path.parent.name}/{path.stem}",
+    lambda path: f"{path.parent.name}/{path.name}",
+)
+"""From the shortest on; `donkey rl` calls every pilot `pilot.onnx`, and only the folder says which."""
+
+
+class DamagedDatabaseError(DonkeySimError):
+    """A database holds something else than a list of trainings."""
 
 
 def read_entries(folder: Path) -> list[Entry]:
@@ -145,3 +160,21 @@ def _make_plain(value: Any) -> Any:
 def _find_free_name(folder: Path) -> Path:
     names = (folder / f"database.damaged-{number}.json" for number in itertools.count(1))
     return next(path for path in names if not path.exists())
+
+
+def find_pilot(name: str) -> Path:
+    """Return the file of a pilot that is given as `built-in` or as a file."""
+    return BUILT_IN_PILOT if name == BUILT_IN else Path(name)
+
+
+def name_pilots(models: Iterable[str]) -> dict[str, str]:
+    """Return by the pilots' files what to call each in tables: the shortest names that tell them apart."""
+    paths = {model: Path(model) for model in models}
+    files = {model: path for model, path in paths.items() if path.resolve() != BUILT_IN_PILOT.resolve()}
+    for way in _WAYS:
+        names = {model: way(path) for model, path in files.items()}
+        if "" not in names.values() and len(set(names.values())) == len(files):
+            break
+    else:
+        names = {model: str(path) for model, path in files.items()}
+    return {model: names.get(model, BUILT_IN) for model in paths}

@@ -51,8 +51,7 @@ def _make_integers(graph: TfliteGraph, examples: Examples) -> TfliteGraph:
     Raises:
         PilotError: The examples do not fit the inputs.
     """
-    from donkeysim.learn.files.tflite_integers import quantize_graph
-    from donkeysim.learn.files.tflite_values import GraphRunner
+    from donkeysim.learn.files.tflite_values import GraphRunner, quantize_graph
 
     chosen = np.unique(np.linspace(0, len(examples) - 1, min(len(examples), EXAMPLE_COUNT)).astype(np.int64))
     batch = examples.take(chosen, np.random.default_rng(0))

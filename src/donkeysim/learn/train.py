@@ -1,4 +1,7 @@
-"""Training a pilot from tubs: data in, pilot, .onnx, .tflite, loss plot and an entry in the database out."""
+"""Training a pilot from tubs: data in, pilot, .onnx, .tflite, loss plot and an entry in the database out.
+
+And the `.tflite` files of a pilot that was trained before, perhaps by the original.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +19,18 @@ from donkeysim.car.transform import make_steps
 from donkeysim.core.errors import DonkeySimError, PilotError, TubError
 from donkeysim.core.files import check_place
 from donkeysim.core.types import Report
-from donkeysim.learn.augment import make_augmentation
-from donkeysim.learn.batches import Examples
+from donkeysim.learn.batches import Examples, make_augmentation
 from donkeysim.learn.database import append_entry, make_entry, name_beside, name_pilot
 from donkeysim.learn.dataset import make_examples, make_targets, make_vectors, read_records, split_examples
 from donkeysim.learn.files.header import make_header
-from donkeysim.learn.files.model_file import check_ending, read_layers, save_model
+from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, read_layers, read_network, save_model
 from donkeysim.learn.files.places import read_cars, read_places
-from donkeysim.learn.kinds import PilotKind, get_kind, read_spec
-from donkeysim.learn.lite import write_lite
+from donkeysim.learn.files.tflite_metadata import is_ours
+from donkeysim.learn.kinds import KINDS, PilotKind, get_kind, read_spec
+from donkeysim.learn.lite import ENDING, INTEGER_ENDING, write_lite
 from donkeysim.learn.options import TrainingOptions, read_options
 from donkeysim.learn.pictures import PictureStore
+from donkeysim.learn.pilot import detect_kind, open_session
 from donkeysim.tub.folder import split_paths
 from donkeysim.tub.histogram import make_figure, save_figure
 from donkeysim.tub.manifest import read_manifest
@@ -311,7 +315,7 @@ def _finish(job: _Job, model: Any, result: FitResult, examples: tuple[Examples, 
 
 def _write_lite(job: _Job, model: Any, examples: Examples) -> tuple[Path, ...]:
     """Write the `.tflite` files beside a pilot, the one in integers for what it is validated with."""
-    from donkeysim.learn.files.keras_model import describe_model
+    from donkeysim.learn.files.model_file import describe_model
 
     header = make_header(job.kind.name, job.config, job.places, job.cars)
     return write_lite(describe_model(model), header, job.path, examples)
@@ -344,3 +348,31 @@ def plot_losses(history: Mapping[str, Sequence[float]], path: Path, title: str) 
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
     save_figure(figure, path, dpi=120)
+
+
+def convert_pilot(
+    path: Path, config: Config, tubs: Sequence[Path] = (), report: Report = lambda _done, _total: None
+) -> tuple[Path, ...]:
+    """Write the `.tflite` files of a pilot that was trained before, and return them.
+
+    Args:
+        path: `.h5` or `.keras`, ours or the original's.
+        tubs: Drives from which the file in integers is made; none: it is not written.
+        report: Called as report(done, total) while pictures are read.
+
+    Raises:
+        DonkeySimError: The pilot or the tubs cannot be read, or the files not be written; one that lies there already
+            and that somebody else wrote, the original for example, is kept.
+    """
+    if check_ending(path) in FINISHED_ENDINGS:
+        raise PilotError(f"{path} no longer holds the layers of Keras; give the .h5 or .keras file of the pilot.")
+    for ending in (ENDING, INTEGER_ENDING) if tubs else (ENDING,):
+        target = name_beside(path, ending)
+        if target.is_file() and not is_ours(target.read_bytes()):
+            raise PilotError(f"{target} is there already and not of donkeysim, so it is kept; rename one of the two.")
+    network, header = read_network(path)
+    if not tubs:
+        return write_lite(network, header, path, None)
+    kind = KINDS[header.kind] if header else detect_kind(open_session(path), path)
+    _, examples = load_examples(config, tubs, kind, read_options(config), report)
+    return write_lite(network, header, path, examples)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,19 +11,23 @@ from donkeysim.core.device import Device
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.types import PHYSICS_STEP, FloatArray, IntArray, LongArray
 from donkeysim.physics.contact import make_obstacles, make_prop_table, make_scratch, measure_scratch
-from donkeysim.physics.kernels.layout import EVENT_RESERVE, EVENT_ROOM, P_TARGET, EventTable, Orders
+from donkeysim.physics.kernels import layout
+from donkeysim.physics.kernels.layout import EVENT_RESERVE, EVENT_ROOM, P_TARGET, EventTable, Orders, Terrain
 from donkeysim.physics.kernels.ledger import write_one_row
 from donkeysim.physics.kernels.world import place_one_car, step_one_world
 from donkeysim.physics.ledger import make_book, make_derived
 from donkeysim.physics.progress import make_course
-from donkeysim.physics.props import place_props
-from donkeysim.physics.terrain import make_terrain
 from donkeysim.physics.vehicle import CarParams, make_orders, make_params, share_params
 from donkeysim.world.layout import Layout
+from donkeysim.world.scene import Ground, Props, Scene
 from donkeysim.world.state import HIT_NONE, Control, State, make_control, make_state
 
 LEAST_WORK = 256
 """Cars times steps that are worth a thread of their own: a quarter of a millisecond."""
+
+CEILING_REACH = 0.4
+"""`Terrain.ceiling` holds the greatest height within this distance of a grid corner's cell [m]; a car's half diagonal
+and more."""
 
 
 class PhysicsEngine:
@@ -191,3 +195,76 @@ def measure_world(layout: Layout) -> int:
         (make_params(car, cars).packed, np.zeros(1, np.int32)),
     )
     return measure_scratch(cars, props) + sum(array.nbytes for table in tables for array in table)
+
+
+def place_props(state: State, first: int, room: int, props: Props) -> None:
+    """Put all props of a world where its scene has them, at rest; slots beyond the scene's props sleep at 0.
+
+    Args:
+        state: Written, the rows `first` to `first + room` of props.
+        first: Row of the world's first prop.
+        room: Slots for props in a world.
+        props: Of the scene.
+    """
+    rows = slice(first, first + room)
+    state.prop_position[rows] = 0.0
+    state.prop_orientation[rows] = (1.0, 0.0, 0.0, 0.0)
+    state.prop_velocity[rows] = 0.0
+    state.prop_angular_velocity[rows] = 0.0
+    state.prop_asleep[rows] = 1
+    state.prop_still[rows] = 0
+    used = slice(first, first + len(props.mass))
+    state.prop_position[used] = props.position
+    state.prop_orientation[used, 0] = np.cos(0.5 * props.yaw)
+    state.prop_orientation[used, 3] = np.sin(0.5 * props.yaw)
+
+
+def make_terrain(scenes: Sequence[Scene]) -> Terrain:
+    """Return the grounds of these scenes, one after another."""
+    number = np.zeros((len(scenes), layout.TERRAIN_NUMBERS))
+    entry = np.zeros((len(scenes), layout.TERRAIN_INDICES), np.int64)
+    height_count = surface_count = kind_count = 0
+    for row, scene in enumerate(scenes):
+        ground = scene.ground
+        level = ground.height.size == 1 or bool((ground.height == ground.height.flat[0]).all())
+        uniform = bool((ground.friction == ground.friction[0]).all())
+        number[row] = (
+            *ground.height_origin,
+            ground.height_cell,
+            *ground.surface_origin,
+            ground.surface_cell,
+            ground.height.flat[0],
+            ground.friction[0],
+        )
+        entry[row] = (
+            height_count,
+            *ground.height.shape,
+            surface_count,
+            *ground.surface.shape,
+            kind_count,
+            level,
+            uniform,
+        )
+        height_count += ground.height.size
+        surface_count += ground.surface.size
+        kind_count += ground.friction.size
+    grounds = [scene.ground for scene in scenes]
+    return Terrain(
+        number=number,
+        entry=entry,
+        height=np.concatenate([ground.height.ravel() for ground in grounds]).astype(np.float64),
+        ceiling=np.concatenate([_raise_ceiling(ground).ravel() for ground in grounds]),
+        surface=np.concatenate([ground.surface.ravel() for ground in grounds]).astype(np.uint8),
+        friction=np.concatenate([ground.friction for ground in grounds]).astype(np.float64),
+        drivable=np.concatenate([ground.drivable for ground in grounds]).astype(np.uint8),
+    )
+
+
+def _raise_ceiling(ground: Ground) -> FloatArray:
+    reach = 1 + int(np.ceil(CEILING_REACH / ground.height_cell))
+    ceiling: FloatArray = ground.height.astype(np.float64)
+    for axis in (0, 1):
+        padded = np.pad(ceiling, [(reach, reach) if axis == side else (0, 0) for side in (0, 1)], mode="edge")
+        windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=axis)
+        ceiling = np.ascontiguousarray(windows.max(axis=-1))
+    return ceiling

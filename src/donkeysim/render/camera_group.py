@@ -11,11 +11,10 @@ from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, WordArray
 from donkeysim.render.kernels.layout import AXES_WIDTH, GREY_LUMA, LENS_WIDTH
 from donkeysim.render.kernels.recolour import LOOK_WIDTH
-from donkeysim.render.lens import compute_fisheye, compute_focal
 from donkeysim.render.scratch import Shape
 from donkeysim.render.tables import CameraTables
 from donkeysim.render.variation import VariedCameras
-from donkeysim.render.warp import open_warp
+from donkeysim.render.warp import compute_fisheye, compute_focal, open_warp
 from donkeysim.world.specs import CameraSpec
 
 _NO_DEPTH, _NO_SEGMENT = np.zeros((1, 1, 1), np.float32), np.zeros((1, 1, 1), np.uint8)

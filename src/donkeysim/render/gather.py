@@ -17,7 +17,7 @@ from donkeysim.core.device import Device
 from donkeysim.core.errors import ShapeError, SpecError
 from donkeysim.render.camera import FAR
 from donkeysim.render.camera_group import find_kind, make_camera_tables, mount_cameras
-from donkeysim.render.kernels.gather import bins, colour, finish, listing, recolour, see, set_up, shadows
+from donkeysim.render.kernels.gather import bins, colour, finish, listing, see, set_up, shadows
 from donkeysim.render.kernels.gather.layout import (
     BLOCK_TILES,
     CAST_WIDTH,
@@ -195,7 +195,7 @@ class GatherRenderer:
             (colour.shade_pixels_fast if is_fast else colour.shade_pixels, drawn, (sizes, tables, scratch)),
         ]
         if rows.look.shape[1]:
-            stages.append((recolour.recolour_pixels, drawn, (first, sizes, tables, rows, scratch)))
+            stages.append((finish.recolour_pixels, drawn, (first, sizes, tables, rows, scratch)))
         stages.append((shadows.list_shadows, 1, (first, sizes, tables, poses, rows, scratch)))
         stages.append((shadows.darken_pixels, drawn, (sizes, scratch)))
         if not is_fast:

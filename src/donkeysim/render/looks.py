@@ -16,8 +16,7 @@ from donkeysim.render.geometry import GrowingTable, MeshStore, PreparedMesh, pre
 from donkeysim.render.kernels.layout import CAR_MESH, SHADOW, SHADOW_WIDTH, SPHERE_RADIUS
 from donkeysim.render.kernels.shade import SHADE_NO_FOG
 from donkeysim.render.nameplate import Plate, prepare_plate
-from donkeysim.render.quads import QuadPool
-from donkeysim.render.tables import PictureTables
+from donkeysim.render.tables import PictureTables, QuadPool
 from donkeysim.render.texture import SKY_AXES, SKY_MARGIN, TexelPool, check_texture_index, take_sky_faces
 from donkeysim.world.layout import Layout
 from donkeysim.world.scene import CLASS_CAR, CLASS_SKY, SHADE_CUTOUT, SHADE_TEXTURE, SHADE_UNLIT, Mesh, Scene

@@ -19,9 +19,8 @@ from donkeysim.core.workers import Workers
 from donkeysim.render.kernels.effects import BLUR_REACH, EFFECT, EFFECT_WIDTH, finish_pictures
 from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.kernels.vary import vary_camera
-from donkeysim.render.lens import compute_fisheye
 from donkeysim.render.tables import CameraTables, CarRows, MeantCameras
-from donkeysim.render.warp import open_warp
+from donkeysim.render.warp import compute_fisheye, open_warp
 from donkeysim.world.randomization import RandomizationSpec
 from donkeysim.world.scene import CLASS_CAR
 from donkeysim.world.specs import CameraSpec

@@ -2,6 +2,16 @@
 
 The pinhole camera looks along the same axis with the lens's focal length, so that the middle keeps its size; it is as
 wide as the lens's corners ask for, up to `MOST_ANGLE` from the axis and `MOST_SIDE` pixels. What lies beyond is black.
+
+The original's fisheye is another thing, an image effect. With x, y in [-1, 1] across the picture (y down), a pixel of
+the result shows what the plain picture has at
+
+    x' = x - 2 (1 - y²) k_y x        k_y = strength_y * 80 / 512
+    y' = y - 2 (1 - x²) k_x y        k_x = strength_x * 80 / 512 * width / height
+
+read with bilinear weights and clamped to the picture's edge. Strengths of 0 leave the picture as it is. The middle is
+magnified and the edges' middles stay put; it isn't a projection of its own, so nothing outside the plain camera's field
+of view comes in.
 """
 
 from __future__ import annotations
@@ -13,9 +23,11 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.types import Float32Array, FloatArray
-from donkeysim.render.lens import compute_focal
 from donkeysim.world.lens import MOST_ANGLE, LensSpec
 from donkeysim.world.specs import CameraSpec
+
+FISHEYE_BASE = 80.0 / 512.0
+"""Offset per unit of strength, as a share of the picture."""
 
 MOST_SIDE = 4096
 """Sides of the pinhole camera's picture at most [pixel]."""
@@ -24,8 +36,20 @@ UNSEEN = -1.0
 """Column and row of what no ray reaches."""
 
 _NEWTON_STEPS = 8
+
 _SMALL = 1e-6
+
 _EXACT = 1e-6
+
+
+def compute_focal(fov: float, height: float) -> float:
+    """Return the focal length [pixel] of a pinhole camera with a vertical field of view [rad]."""
+    return 0.5 * height / math.tan(0.5 * fov)
+
+
+def compute_fisheye(strength: tuple[float, float], width: int, height: int) -> tuple[float, float]:
+    """Return (k_x, k_y) of these formulas; both 0 when there is no warp."""
+    return strength[0] * FISHEYE_BASE * width / height, strength[1] * FISHEYE_BASE
 
 
 class Warp(NamedTuple):

@@ -2,19 +2,21 @@
 
 The event loop fills the queues, the simulation's thread empties them. What is quick (controls, resets) comes first;
 what is costly (joining, cameras, lidars, bodies, scenes) comes after a beat and is not begun when the next one is near.
-So the beat stays punctual whatever is asked for, and whoever asks for much waits longer, not the others.
+So the beat stays punctual whatever is asked for, and whoever asks for much waits longer, not the others. In lock-step
+time waits until every client has said what its car does next.
 """
 
 from __future__ import annotations
 
 import enum
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import msgspec
 
 from donkeysim.core.clock import Clock
+from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.wire import messages
 from donkeysim.wire.messages import DriveCar, RegenerateRoad, Request
 
@@ -30,6 +32,11 @@ MOST_PATIENT_SECONDS = 0.25
 HELD_SECONDS = 0.01
 """A queue that may not be emptied now is looked at again after this time [s]."""
 
+_QUICK = (DriveCar, messages.ResetCar, messages.SetPosition, messages.GetNodePosition, messages.SetStepMode)
+
+MOST_SILENT_SECONDS = 10.0
+"""A client that says nothing for so long is not waited for [s, wall time]."""
+
 
 class Presence(enum.Enum):
     """A client's coming and going, in order with its requests."""
@@ -39,8 +46,6 @@ class Presence(enum.Enum):
 
 
 Entry = Request | Presence
-
-_QUICK = (DriveCar, messages.ResetCar, messages.SetPosition, messages.GetNodePosition, messages.SetStepMode)
 
 
 @dataclass(eq=False)
@@ -236,3 +241,22 @@ class QueueTurns:
             self._held.append(queue)
         elif queue.unlist(has_to_wait):
             self.add(queue)
+
+
+class LockStep:
+    """Whether the scene is in lock-step, how long a step is, and when the next one may be taken."""
+
+    def __init__(self, read_clock: Clock) -> None:
+        self.is_on = False
+        self.step_count = PHYSICS_RATE // 20
+        self._read_clock = read_clock
+
+    def seconds_left(self, queues: Iterable[ClientQueue]) -> float | None:
+        """Return how long to wait for the silent before the next step [s]; 0: step now; None: nobody is ready."""
+        seconds, is_somebody_ready = 0.0, False
+        for queue in queues:
+            if queue.is_ready:
+                is_somebody_ready = True
+            else:
+                seconds = max(seconds, queue.heard + MOST_SILENT_SECONDS - self._read_clock())
+        return seconds if is_somebody_ready else None

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from donkeysim.core import frames
 from donkeysim.core.errors import SceneError
 from donkeysim.core.rotation import look_to_quaternion
+from donkeysim.core.types import FloatArray
 from donkeysim.serve.client_queues import ClientQueue
-from donkeysim.serve.ghost_cones import GhostWatch
+from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.output import ORGANISERS, Output, OutputKind
 from donkeysim.serve.picture_budget import limit_camera
-from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.sim.commands import SetCamera
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import find_pose
 from donkeysim.watch.watchable import CarRow
 from donkeysim.wire import messages
-from donkeysim.wire.replies import ConeTouched, NodePosition, Reply, StartLineCrossed, encode_reply
+from donkeysim.wire.replies import (
+    CarCrossedLine,
+    ConeTouched,
+    NodePosition,
+    Reply,
+    StartLineCrossed,
+    encode_reply,
+)
 from donkeysim.wire.settings import make_command
-from donkeysim.world.ledger import EVENT_CROSSING, EVENT_HIT, EVENT_LAP, Event
+from donkeysim.world.ledger import EVENT_CROSSING, EVENT_HIT, EVENT_LAP, Event, Ledger
 from donkeysim.world.scene import Scene
+from donkeysim.world.specs import CarSpec
 from donkeysim.world.telemetry import Telemetry
 
 IDLE_RADIUS = 0.125
@@ -31,6 +42,12 @@ SLOW_CONSUMER_SECONDS = 2.0
 
 SLOW_CONSUMER_INTERVAL = 0.25
 """Then it is made at this interval [s]."""
+
+CONE_RADIUS = 0.052
+"""Of a cone's foot [m]."""
+
+CONE = "cone"
+"""What a cone is called, whatever `hit` says."""
 
 
 @dataclass
@@ -221,3 +238,42 @@ def describe_node(simulator: Simulator, index: int) -> NodePosition:
     yaw, slope = path.frame.look(index)
     qx, qy, qz, qw = frames.quaternion_to_unity(look_to_quaternion(yaw, -slope))
     return NodePosition(index=index, pos_x=x, pos_y=y, pos_z=z, Qx=qx, Qy=qy, Qz=qz, Qw=qw)
+
+
+class GhostWatch:
+    """Knows which car is in which ghost cone of a scene."""
+
+    def __init__(self, scene: Scene, car: CarSpec) -> None:
+        """Begin with nobody in any cone."""
+        self._ghosts: FloatArray = scene.ghosts
+        self._half = np.array(car.chassis_size[:2]) / 2.0
+        self._centre = np.array(car.chassis_centre[:2])
+        self._inside: dict[int, frozenset[int]] = {}
+
+    def find_entered(self, ledger: Ledger, car: int) -> list[int]:
+        """Return the cones that a car has driven into since the last call for it."""
+        if not len(self._ghosts):
+            return []
+        yaw = float(ledger.yaw[car])
+        away = self._ghosts - ledger.position[car, :2]
+        turn = np.array(((np.cos(yaw), -np.sin(yaw)), (np.sin(yaw), np.cos(yaw))))
+        beyond = np.maximum(np.abs(away @ turn - self._centre) - self._half, 0.0)
+        inside = frozenset(np.flatnonzero(np.hypot(*beyond.T) < CONE_RADIUS).tolist())
+        before, self._inside[car] = self._inside.get(car, frozenset()), inside
+        return sorted(inside - before)
+
+
+def list_admin_events(simulator: Simulator, events: Iterable[Event]) -> list[Output]:
+    """Return what is told of crossings of start lines and of solid cones; ghost cones are told where they are seen."""
+    news = (_describe(simulator, event) for event in events)
+    return [Output(ORGANISERS, OutputKind.EVENT, encode_reply(reply)) for reply in news if reply is not None]
+
+
+def _describe(simulator: Simulator, event: Event) -> Reply | None:
+    line = find_line(event, simulator.scene)
+    if line is not None:
+        return CarCrossedLine(line, event.time, name_car(simulator, event.car))
+    if event.kind != EVENT_HIT or simulator.name_hit(event.car, int(event.value)) != CONE:
+        return None
+    cone = simulator.find_prop(event.car, int(event.value))
+    return None if cone is None else ConeTouched(name_car(simulator, event.car), cone, event.time)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from donkeysim.core.image import prepare_encodings
 from donkeysim.record.recorder import open_simulator
-from donkeysim.serve.simulation_options import SimulationOptions
+from donkeysim.serve.options import SimulationOptions
 from donkeysim.sim.compile_processes import CompileProcesses
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import Scene

@@ -12,15 +12,14 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from donkeysim.core.clock import Clock
+from donkeysim.core.clock import Clock, TokenBucket
 from donkeysim.core.files import describe_failure
 from donkeysim.serve.connection import Connection
 from donkeysim.serve.fault_log import FaultLog
+from donkeysim.serve.options import DEFAULT_CONTROL, find_forbidden
 from donkeysim.serve.output import Output
 from donkeysim.serve.simulation_thread import SimulationThread
-from donkeysim.serve.token_bucket import TokenBucket
-from donkeysim.serve.wire_control import DEFAULT_CONTROL, find_forbidden
-from donkeysim.web.address import is_loopback
+from donkeysim.web.origin import is_loopback
 from donkeysim.wire.messages import Request
 from donkeysim.wire.reading import Reading, read_request
 from donkeysim.wire.replies import ErrorReply, encode_reply

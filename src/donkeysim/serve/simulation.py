@@ -15,19 +15,14 @@ from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, des
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.drivers.path_follower import STYLES
 from donkeysim.serve.activity import Activity, Change
-from donkeysim.serve.admin_events import list_admin_events
-from donkeysim.serve.car_park import CarPark
-from donkeysim.serve.client_queues import ClientQueue, Presence
-from donkeysim.serve.ghost_cones import GhostWatch
-from donkeysim.serve.lock_step import LockStep
+from donkeysim.serve.background_jobs import PlateJobs, RoadJobs
+from donkeysim.serve.car_park import MOST_STEPS_UNSTEERED, CarPark
+from donkeysim.serve.client_queues import ClientQueue, LockStep, Presence
+from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.output import Output, OutputKind
-from donkeysim.serve.pace_car import MOST_STEPS_UNSTEERED
-from donkeysim.serve.participants import Client, SceneCar, describe_node, make_event
-from donkeysim.serve.plate_jobs import PlateJobs
-from donkeysim.serve.road_jobs import RoadJobs
+from donkeysim.serve.participants import Client, GhostWatch, SceneCar, describe_node, list_admin_events, make_event
 from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.session import ClientState, find_refusal
-from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.serve.telemetry_scheduler import TelemetryScheduler
 from donkeysim.serve.viewing import Viewing

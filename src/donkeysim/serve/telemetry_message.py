@@ -11,8 +11,8 @@ from donkeysim.core.errors import WireError
 from donkeysim.core.image import encode_jpeg, encode_picture
 from donkeysim.core.types import ByteArray
 from donkeysim.render.scratch import ScratchRoom
+from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.participants import SceneCar
-from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire.replies import encode_telemetry, write_base64
 from donkeysim.world.specs import CameraSpec

@@ -18,10 +18,10 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 
 from donkeysim.core.clock import Clock
 from donkeysim.render.scratch import ScratchRoom
+from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.participants import SceneCar
 from donkeysim.serve.picture_budget import CostAccount, choose_apart
-from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.sim.simulator import Simulator
 

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 
-from donkeysim.core.call_types import remember_call_types
+from donkeysim.core.inner_compiler import remember_call_types
 from donkeysim.sim.compile_processes import mark_compiled
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec

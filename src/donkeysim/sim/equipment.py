@@ -1,20 +1,76 @@
-"""What cars wear and carry: bodies, names, cameras, lidars."""
+"""What cars wear and carry: bodies, names, cameras, lidars; and what these see at one moment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from donkeysim.core.errors import SpecError
-from donkeysim.core.types import ByteArray
-from donkeysim.render.camera import Renderer
-from donkeysim.render.camera_group import CameraGroup
-from donkeysim.sim.camera_groups import CameraGroups, group_cameras
+from donkeysim.core.types import ByteArray, Float32Array
+from donkeysim.render.camera import Capture, Renderer
+from donkeysim.render.camera_group import CameraGroup, find_kind
+from donkeysim.render.lidar import LidarScanner
+from donkeysim.render.scratch import ScratchRoom
+from donkeysim.sim.observe import observe_lidar
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec
+from donkeysim.world.state import State
+from donkeysim.world.telemetry import LidarPoint
 
 _GROUPING_LIMIT = 64
 """How many choices of cars keep their camera groups."""
+
+SLICE = 500
+"""Points of a scan that are listed at a time, half a millisecond's work."""
+
+
+@dataclass
+class CameraGroups:
+    """Camera groups of one choice of cars, and where each car's picture lies in them.
+
+    Attributes:
+        groups: Each of cameras of one kind.
+        place: Group and row by car and whether it is the second camera.
+    """
+
+    groups: list[CameraGroup] = field(default_factory=list)
+    place: dict[tuple[int, bool], tuple[int, int]] = field(default_factory=dict)
+
+    def _find(self, car: int, second: bool) -> tuple[int, int]:
+        if (car, second) not in self.place:
+            which = "second camera" if second else "camera"
+            raise SpecError(f"no picture of the {which} of car {car} has been drawn; switch it on and render the car.")
+        return self.place[car, second]
+
+    def get_picture(self, car: int, second: bool) -> ByteArray:
+        """Return a picture, shape [height, width, 3]; SpecError where none has been drawn, here and below."""
+        group, row = self._find(car, second)
+        picture: ByteArray = self.groups[group].frame.colour[row]
+        return picture
+
+    def get_depth(self, car: int, second: bool) -> Float32Array:
+        """Return distances [m], shape [height, width]; SpecError where a camera measures none."""
+        group, row = self._find(car, second)
+        depth = self.groups[group].frame.depth
+        if depth is None:
+            raise SpecError(f"the camera of car {car} gives no distances; configure it with depth=True.")
+        distance: Float32Array = depth[row]
+        return distance
+
+    def get_segments(self, car: int, second: bool) -> ByteArray:
+        """Return CLASS_*, shape [height, width]; SpecError where a camera tells none."""
+        group, row = self._find(car, second)
+        segment = self.groups[group].frame.segment
+        if segment is None:
+            raise SpecError(f"the camera of car {car} gives no classes; configure it with segment=True.")
+        classes: ByteArray = segment[row]
+        return classes
+
+    def count_rendered(self, renderer: Renderer, state: State) -> tuple[float, float]:
+        """Render anew and return means per picture: triangles rasterised, pixels coloured from a texture."""
+        counts = [(len(group.cameras.car), *renderer.count_rendered(group, state)) for group in self.groups]
+        total = sum(count for count, _, _ in counts)
+        return sum(n * triangles for n, triangles, _ in counts) / total, sum(n * t for n, _, t in counts) / total
 
 
 class Gear(NamedTuple):
@@ -146,3 +202,74 @@ def group_alike(rows: Sequence[int], bodies: Sequence[BodySpec | None]) -> dict[
     for row, body in zip(rows, bodies, strict=True):
         alike.setdefault(body or BodySpec(), []).append(row)
     return alike
+
+
+def group_cameras(
+    renderer: Renderer, cars: Sequence[int], camera_spec: Mapping[tuple[int, bool], CameraSpec]
+) -> CameraGroups:
+    """Return the camera groups of some cars.
+
+    Args:
+        renderer: Whose groups they are.
+        cars: Rows.
+        camera_spec: Cameras by car and whether it is the second one.
+    """
+    kinds: dict[tuple[object, ...], list[tuple[int, bool]]] = {}
+    for car in cars:
+        for second in (False, True):
+            camera = camera_spec.get((car, second))
+            if camera is not None:
+                kinds.setdefault(find_kind(camera), []).append((car, second))
+    made = CameraGroups()
+    for members in kinds.values():
+        specs = [camera_spec[member] for member in members]
+        for row, member in enumerate(members):
+            made.place[member] = (len(made.groups), row)
+        owners, seconds = [car for car, _ in members], [is_second for _, is_second in members]
+        made.groups.append(renderer.make_group(owners, specs, seconds))
+    return made
+
+
+class LidarCapture(NamedTuple):
+    """What a lidar sees at one moment: a scanner and a state that nobody else uses, and whose lidar it is."""
+
+    scanner: LidarScanner
+    state: State
+    car: int
+    lidar: LidarSpec
+    key: int
+
+
+class CarCapture(NamedTuple):
+    """What a car's cameras and lidar see at one moment. Made by `Simulator.capture`."""
+
+    car: int
+    renderer: Renderer
+    groups: CameraGroups
+    parts: Sequence[Capture]
+    lidar: LidarCapture | None
+
+    def draw(self, room: ScratchRoom) -> None:
+        """Draw all cameras; each thread has a room of its own."""
+        for part in self.parts:
+            self.renderer.draw(part, room)
+
+    def get_picture(self, second: bool = False) -> ByteArray:
+        """Return a picture that has been drawn, shape [height, width, 3], valid until the car's next is drawn."""
+        return self.groups.get_picture(self.car, second)
+
+    def scan(self, pause: Callable[[], None]) -> list[LidarPoint] | None:
+        """Return a scan as `Simulator.scan_lidar` does, None when the lidar is off.
+
+        Args:
+            pause: Called now and then, so that other threads get a turn.
+        """
+        if self.lidar is None:
+            return None
+        scanner, state, car, lidar, key = self.lidar
+        rows = scanner.scan(state, car, lidar, key)
+        points: list[LidarPoint] = []
+        for begin in range(0, len(rows), SLICE):
+            points += observe_lidar(rows[begin : begin + SLICE], lidar.sweep_increment, lidar.angle_delta)
+            pause()
+        return points

@@ -1,18 +1,24 @@
-"""Makes `Telemetry` of one car: the only place where State becomes the original's axes and units."""
+"""Makes `Telemetry` of one car: the only place where State becomes the original's axes and units, and where the noise
+of an inertial unit is added, which the original sends without any.
+"""
 
 from __future__ import annotations
 
 import math
 
 from donkeysim.core import frames
+from donkeysim.core.frames import Vector
+from donkeysim.core.rng import draw_gaussian
 from donkeysim.core.rotation import rotate_to_body
 from donkeysim.core.types import PHYSICS_RATE, PHYSICS_STEP, FloatArray
-from donkeysim.sim.imu import add_noise
 from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import ImuSpec
 from donkeysim.world.state import HIT_CAR, HIT_NONE
 from donkeysim.world.telemetry import LidarPoint, Telemetry
+
+NOISE_STREAM = 1 << 33
+"""First of six streams of random numbers: three of acceleration, three of rates."""
 
 
 def observe_telemetry(
@@ -106,3 +112,31 @@ def name_hit(code: int, names: tuple[str, ...], car_names: dict[int, str], first
     if code >= HIT_CAR:
         return car_names.get(first_car + code - HIT_CAR, "car")
     return names[code]
+
+
+def add_noise(accel: Vector, gyro: Vector, imu: ImuSpec, *, key: int, slot: int, step: int) -> tuple[Vector, Vector]:
+    """Return readings with independent Gaussian noise on every axis, or as they are where the deviation is 0.
+
+    Args:
+        accel: Acceleration, body frame [m/s²].
+        gyro: Angular velocity, world frame [rad/s].
+        imu: Standard deviations.
+        key: World key of `core.rng`; with `slot` and `step` it decides the noise.
+        slot: The car's slot in its world.
+        step: Physics step of the reading.
+    """
+    if imu.accel_noise == 0.0 == imu.gyro_noise:
+        return accel, gyro
+    return (
+        _disturb(accel, imu.accel_noise, key, slot, step, NOISE_STREAM),
+        _disturb(gyro, imu.gyro_noise, key, slot, step, NOISE_STREAM + 3),
+    )
+
+
+def _disturb(vector: Vector, deviation: float, key: int, slot: int, step: int, stream: int) -> Vector:
+    if deviation == 0.0:
+        return vector
+    x, y, z = (
+        value + deviation * float(draw_gaussian(key, slot, step, stream + axis)) for axis, value in enumerate(vector)
+    )
+    return (x, y, z)

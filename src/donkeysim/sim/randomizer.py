@@ -22,8 +22,7 @@ from donkeysim.render.camera import Renderer
 from donkeysim.render.camera_group import CameraGroup
 from donkeysim.render.kernels.vary import number_picture, vary_looks
 from donkeysim.sim.delay_line import list_under_way, make_lines
-from donkeysim.world.drawing import Drawn, make_drawn, make_knobs
-from donkeysim.world.kernels.draw import draw_values
+from donkeysim.world.kernels.draw import Drawn, draw_values, make_drawn, make_knobs
 from donkeysim.world.randomization import RandomizationSpec, find_column, list_knobs
 from donkeysim.world.state import Control, State
 

@@ -17,9 +17,9 @@ from donkeysim.core.frames import Vector
 from donkeysim.core.types import PHYSICS_RATE, ByteArray, Float32Array, FloatArray
 from donkeysim.render.camera_group import CameraGroup
 from donkeysim.render.moment import Moment
-from donkeysim.sim.car_capture import CarCapture, LidarCapture
 from donkeysim.sim.cars import Cars
 from donkeysim.sim.compile_processes import CompileProcesses, CompileReport, compile_stages, is_compiled
+from donkeysim.sim.equipment import CarCapture, LidarCapture
 from donkeysim.sim.observe import name_hit, observe_lidar, observe_telemetry
 from donkeysim.sim.place import make_world_keys
 from donkeysim.sim.snapshot import Snapshot, copy_snapshot, make_snapshot

@@ -16,7 +16,7 @@ so a slow viewer gets fewer pictures and never a queue of old ones, and a hidden
 =========================  =========================================================================
 
 Where no race is held, `GET /race` answers null and other addresses of races refuse; what they do where races are held
-is up to `racing.show.race_routes`.
+is up to `racing.show.race_show`.
 
 Whoever reaches the page may watch; `StateReply.may_change` says whether the POSTs are for this viewer too.
 """
@@ -40,9 +40,16 @@ from starlette.websockets import WebSocket
 from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.watch.watchable import CarRow, View, Watchable, WatchableRaces
 from donkeysim.web.access import THIS_MACHINE, Access
-from donkeysim.web.files import SCENE_PICTURES, answer_file
 from donkeysim.web.limits import PictureTurns, find_client
-from donkeysim.web.page import answer_json, answer_questions, decode_question, make_page, read_question
+from donkeysim.web.page import (
+    SCENE_PICTURES,
+    answer_file,
+    answer_json,
+    answer_questions,
+    decode_question,
+    make_page,
+    read_question,
+)
 from donkeysim.web.token import may_change
 from donkeysim.world.randomization import find_unit
 from donkeysim.world.specs import RoadSpec

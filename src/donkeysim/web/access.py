@@ -1,17 +1,25 @@
-"""Who reaches a page and under which addresses: this machine only, or its network too, with a token and over TLS."""
+"""Who reaches a page and under which addresses: this machine only, or its network too, with a token and over TLS.
+
+From nobody a page takes more than it has use for (`read_body`).
+"""
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from donkeysim.core.errors import SpecError
-from donkeysim.web.address import find_network_address, list_own_names
-from donkeysim.web.origin import LOOPBACK_HOSTS
+from starlette.requests import Request
+
+from donkeysim.core.errors import DonkeySimError, SpecError, WireError
+from donkeysim.web.origin import LOOPBACK_HOSTS, find_network_address, list_own_names
 from donkeysim.web.tls import Certificate, keep_certificate
+
+BODY_SECONDS = 10.0
+"""Longest time that a body may take to come [s]."""
 
 
 @dataclass(frozen=True)
@@ -81,3 +89,27 @@ def _arrange(listener: socket.socket, make_token: Callable[[], str], tls_folder:
 def write_host(name: str) -> str:
     """Return a name or address as it stands in a URL."""
     return f"[{name}]" if ":" in name else name
+
+
+async def read_body(request: Request, limit: int, too_long: DonkeySimError) -> bytes:
+    """Return the body of a request.
+
+    Args:
+        request: Which.
+        limit: The most bytes to take; the rest is not read.
+        too_long: What is raised when there are more.
+
+    Raises:
+        DonkeySimError: `too_long`, or it did not come within `BODY_SECONDS`.
+        ClientDisconnect: Who asked has gone.
+    """
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > limit:
+                    raise too_long
+    except TimeoutError as error:
+        raise WireError(f"the request did not come within {BODY_SECONDS:g} s; send it again.") from error
+    return bytes(body)

@@ -1,4 +1,8 @@
-"""What goes wrong while a page answers: the client gets an answer like every other, and the log a few lines of it."""
+"""What every answer of a page carries, also where something goes wrong.
+
+Nothing from outside is loaded, run, framed or guessed. Of an error the client gets an answer like every other, and the
+log a few lines.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,10 @@ import logging
 import time
 from collections.abc import Callable
 
+from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from donkeysim.web.headers import PageHeaders
 
 MOST_LINES = 20
 """Told in one stretch; further ones are counted."""
@@ -21,6 +24,31 @@ STRETCH_SECONDS = 60.0
 _FAILED = PlainTextResponse("This page could not answer; the program's log says why.\n", status_code=500)
 
 _log = logging.getLogger(__name__)
+
+CONTENT_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' blob:",
+        "connect-src 'self'",
+        "manifest-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+    )
+)
+"""No inline script or style, no other site; text can never become markup (trusted types without a policy)."""
+
+PAGE_HEADERS = {
+    "Content-Security-Policy": CONTENT_POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
 
 
 class RateLimitedLog(logging.Filter):
@@ -75,3 +103,22 @@ class ErrorAnswers:
             _log.exception("a page could not answer %s", ascii(scope.get("path", "")))
             if scope["type"] == "http" and not has_begun:
                 await PageHeaders(_FAILED)(scope, receive, note_answer)
+
+
+class PageHeaders:
+    """Middleware that adds `PAGE_HEADERS` to every answer, and `Cache-Control: no-cache` where nothing else is said."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on and the answer back with the headers added."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
+                headers = MutableHeaders(scope=message)
+                headers.setdefault("Cache-Control", "no-cache")
+                headers.update(PAGE_HEADERS)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)

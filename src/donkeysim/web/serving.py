@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import functools
+import logging
 import socket
 from collections import Counter
 from collections.abc import Iterator
@@ -16,11 +18,11 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from donkeysim.core.errors import SpecError
-from donkeysim.web.body import BODY_SECONDS
+from donkeysim.core.files import describe_failure
+from donkeysim.web.access import BODY_SECONDS
 from donkeysim.web.error_answers import limit_log
 from donkeysim.web.limits import MOST_CONNECTIONS, MOST_CONNECTIONS_IN_ALL, name_client
 from donkeysim.web.listener import try_listen
-from donkeysim.web.out_of_descriptors import tell_briefly
 from donkeysim.web.tls import Certificate
 
 PORT_TRIES = 50
@@ -36,6 +38,13 @@ _TOO_MANY = (
     b"HTTP/1.1 429 Too Many Requests\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
     b"Too many connections from your address; close some of its pages.\n"
 )
+
+TOLD_SECONDS = 60.0
+"""So long after it was told it is not told again [s]."""
+
+_NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+_log = logging.getLogger(__name__)
 
 
 def bind_exactly(port: int, host: str, advice: str) -> socket.socket:
@@ -220,3 +229,19 @@ class _LoopServer(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+def tell_briefly(loop: asyncio.AbstractEventLoop) -> None:
+    """Have a loop tell in a sentence that clients must wait; asyncio, which tries again each second, tells a story."""
+    silent_until = -TOLD_SECONDS
+
+    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        nonlocal silent_until
+        error = context.get("exception")
+        if not isinstance(error, OSError) or error.errno not in _NO_ROOM or "socket" not in context:
+            loop.default_exception_handler(context)
+        elif loop.time() >= silent_until:
+            silent_until = loop.time() + TOLD_SECONDS
+            _log.error("new connections must wait: %s", describe_failure(error))
+
+    loop.set_exception_handler(handle)

@@ -17,8 +17,7 @@ from donkeysim.core.errors import DonkeySimError, PilotError
 from donkeysim.learn.backend import import_keras
 from donkeysim.learn.files.h5 import read_h5
 from donkeysim.learn.files.header import make_header
-from donkeysim.learn.files.keras_model import describe_model
-from donkeysim.learn.files.model_file import load_model, read_network, save_model
+from donkeysim.learn.files.model_file import describe_model, load_model, read_network, save_model
 from donkeysim.learn.files.network import pick_settings
 from donkeysim.learn.files.onnx_writer import make_onnx
 from donkeysim.learn.lite import write_lite

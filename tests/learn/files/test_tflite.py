@@ -12,14 +12,12 @@ from hypothesis import strategies
 
 from donkeysim.core.errors import DonkeySimError, PilotError
 from donkeysim.learn.files.header import make_header
-from donkeysim.learn.files.keras_model import make_model
+from donkeysim.learn.files.model_file import make_model
 from donkeysim.learn.files.network import Layer, Network
-from donkeysim.learn.files.onnx_session import OnnxSession
 from donkeysim.learn.files.onnx_writer import make_onnx
-from donkeysim.learn.files.tflite_integers import quantize_graph
+from donkeysim.learn.files.session import OnnxSession, TfliteSession
 from donkeysim.learn.files.tflite_metadata import read_metadata
-from donkeysim.learn.files.tflite_session import TfliteSession
-from donkeysim.learn.files.tflite_values import GraphRunner
+from donkeysim.learn.files.tflite_values import GraphRunner, quantize_graph
 from donkeysim.learn.files.tflite_writer import make_graph, make_tflite, pack_graph
 from donkeysim.learn.pilot import load_pilot
 from stand_ins.untrained_models import DefaultConfig, predict

@@ -8,8 +8,8 @@ from scipy.spatial.transform import Rotation
 from tests.backends import on_every_back_end
 from tests.scenes import make_room, make_scene, make_slope
 
+from donkeysim.physics.engine import make_terrain
 from donkeysim.physics.kernels import frustums, layout
-from donkeysim.physics.terrain import make_terrain
 
 FRICTION, MARGIN = 0.5, 0.002
 

@@ -9,8 +9,8 @@ import pytest
 from tests.backends import on_every_back_end
 from tests.scenes import make_ground, make_scene
 
+from donkeysim.physics.engine import make_terrain
 from donkeysim.physics.kernels import ground
-from donkeysim.physics.terrain import make_terrain
 
 HEIGHT = np.array([[0.0, 1.0, 4.0], [2.0, 3.0, 8.0]])
 """At x = 10, 12, 14 (columns) and y = -5, -3 (rows)."""

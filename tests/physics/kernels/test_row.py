@@ -10,10 +10,10 @@ from tests.scenes import Bench, make_colliders, make_props, make_room, make_scen
 from donkeysim.core.device import Cpu
 from donkeysim.core.workers import Workers
 from donkeysim.physics.contact import make_obstacles, make_prop_table, make_scratch
+from donkeysim.physics.engine import make_terrain
 from donkeysim.physics.kernels import contact, exchange, layout
 from donkeysim.physics.kernels.world import step_one_world
 from donkeysim.physics.progress import make_course
-from donkeysim.physics.terrain import make_terrain
 from donkeysim.physics.vehicle import make_orders
 from donkeysim.world.state import HIT_NONE, make_control, make_state
 

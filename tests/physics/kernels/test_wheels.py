@@ -8,8 +8,8 @@ from scipy.spatial.transform import Rotation
 from tests.backends import on_every_back_end
 from tests.scenes import make_scene, make_slope
 
+from donkeysim.physics.engine import make_terrain
 from donkeysim.physics.kernels import layout, vehicle
-from donkeysim.physics.terrain import make_terrain
 from donkeysim.physics.vehicle import pack_car
 from donkeysim.world.specs import load_car
 

@@ -32,9 +32,9 @@ from donkeysim.racing.rules import act
 from donkeysim.racing.rules.course import RaceCourse
 from donkeysim.racing.rules.director import RACE
 from donkeysim.racing.rules.incident import Incident
-from donkeysim.racing.rules.points import Outcome
 from donkeysim.racing.rules.rule_book import Penalty, Race, RuleBook, StartRules, Watch
 from donkeysim.racing.rules.run import Run
+from donkeysim.racing.rules.standings import Outcome
 from donkeysim.racing.run.race_file import RacePlan
 from donkeysim.racing.run.race_run import PilotRace
 from donkeysim.racing.run.racer import DriverRacer

@@ -8,17 +8,17 @@ import pytest
 from donkeysim.core.clock import ManualClock
 from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.drivers.path_follower import PathFollower
+from donkeysim.racing.host.paddock import RaceOffer
 from donkeysim.racing.host.race_host import RaceHost
-from donkeysim.racing.host.race_offer import RaceOffer
 from donkeysim.racing.rules import act
 from donkeysim.racing.rules.rule_book import Penalty, Qualifying, Race, RuleBook, StartRules
 from donkeysim.racing.run.race_file import load_report
 from donkeysim.racing.run.racer import DriverRacer
 from donkeysim.racing.run.verify import verify_race
 from donkeysim.serve import picture_budget
+from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.simulation import Simulation
-from donkeysim.serve.simulation_options import SimulationOptions
 from donkeysim.wire.reading import read_request
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import SceneSpec, load_car

@@ -4,7 +4,7 @@ import pytest
 
 from donkeysim.racing.rules.describe import describe_incident, describe_rules
 from donkeysim.racing.rules.incident import Incident
-from donkeysim.racing.rules.registry import load_rule_book
+from donkeysim.racing.rules.rule_book import load_rule_book
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Points tables."""
 
-from donkeysim.racing.rules.points import Outcome, count_points, list_places
+from donkeysim.racing.rules.standings import Outcome, count_points, list_places
 
 POINTS = (10.0, 6.0, 4.0)
 

@@ -9,8 +9,17 @@ import pytest
 
 from donkeysim.core.errors import SpecError
 from donkeysim.racing.rules.incident import INCIDENTS
-from donkeysim.racing.rules.registry import find_rule_book, list_rule_books, load_rule_book
-from donkeysim.racing.rules.rule_book import Penalty, Qualifying, Race, RuleBook, StartRules, Watch
+from donkeysim.racing.rules.rule_book import (
+    Penalty,
+    Qualifying,
+    Race,
+    RuleBook,
+    StartRules,
+    Watch,
+    find_rule_book,
+    list_rule_books,
+    load_rule_book,
+)
 
 CLUB = """\
 title = "Club"

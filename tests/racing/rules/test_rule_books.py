@@ -13,7 +13,7 @@ import dataclasses
 
 import pytest
 
-from donkeysim.racing.rules.registry import list_rule_books, load_rule_book
+from donkeysim.racing.rules.rule_book import list_rule_books, load_rule_book
 from race_script import CONE, Script, cut, miss_checkpoint, ram, stop, touch, turn_round, vanish
 
 CARS = {

@@ -7,8 +7,8 @@ import pytest
 from donkeysim.core.errors import SpecError
 from donkeysim.racing.rules.classification import Placing
 from donkeysim.racing.rules.director import Result
-from donkeysim.racing.rules.points import count_points
-from donkeysim.racing.rules.registry import load_rule_book
+from donkeysim.racing.rules.rule_book import load_rule_book
+from donkeysim.racing.rules.standings import count_points
 from donkeysim.racing.run import tournament as rounds
 from donkeysim.racing.run.race_file import RacePlan
 from donkeysim.racing.run.race_run import RaceRecord

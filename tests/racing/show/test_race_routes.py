@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from donkeysim.core.image import decode_picture
 from donkeysim.racing.rules import act
-from donkeysim.racing.show.race_routes import list_race_routes
+from donkeysim.racing.show.race_show import list_race_routes
 from donkeysim.racing.show.race_view import Joining, RaceView, TimeLine
 from donkeysim.watch.spectator import create_app
 from stand_ins.watched_stage import WatchedStage

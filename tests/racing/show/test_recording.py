@@ -8,9 +8,8 @@ import pytest
 from donkeysim.core.errors import SceneError
 from donkeysim.core.image import decode_picture, encode_jpeg
 from donkeysim.racing.show import recording as reels
-from donkeysim.racing.show.kept_moments import PropTracks, pack_cars, unpack_poses
 from donkeysim.racing.show.race_view import Mark, RaceView, TimeLine
-from donkeysim.racing.show.recording import RaceRecording
+from donkeysim.racing.show.recording import PropTracks, RaceRecording, pack_cars, unpack_poses
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car
 from donkeysim.watch.picture_cache import PictureCache

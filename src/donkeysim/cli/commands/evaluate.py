@@ -16,28 +16,38 @@ For example: donkey evaluate --model models/mypilot.h5 --laps 3
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
 from donkeysim.cli.evaluation_matrix import (
     add_matrix_arguments,
+    check_pilots,
     check_start,
+    choose_executor,
     choose_out,
     find_laps,
+    format_interval,
+    gather,
     is_matrix,
     run_matrix,
 )
 from donkeysim.cli.shared_options import add_car_arguments, add_config_arguments, choose_car, find_config, has_config
-from donkeysim.cli.stress_test import run_stress
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
+    from donkeysim.cluster.stress import StressCell, StressDrive, StressSpec
     from donkeysim.learn.evaluate import Conditions, Evaluation, PilotRun
 
 FILM_TIME = 8.0
 """Length of a report's film [s]."""
+
+REPORT_NAME = "stress.html"
+
+SEEDS = 4
+"""Drives of each cell, unless --seeds says otherwise."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,9 +83,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Drive, show the figures, write the report."""
+    from donkeysim.learn.database import BUILT_IN, find_pilot
     from donkeysim.learn.evaluate import evaluate
     from donkeysim.learn.pilot import load_pilot, try_pilot
-    from donkeysim.learn.pilot_names import BUILT_IN, find_pilot
     from donkeysim.tub.folder import split_paths
     from donkeysim.world.tracks.catalogue import expand_tracks
 
@@ -107,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def name_report(model: str) -> str:
     """Return where a report lies by default; with the model's ending, as an `.onnx` lies beside each `.h5`."""
-    from donkeysim.learn.pilot_names import BUILT_IN
+    from donkeysim.learn.database import BUILT_IN
 
     return "built_in_report.html" if model == BUILT_IN else f"{model}_report.html"
 
@@ -185,3 +195,59 @@ def list_figures(run: PilotRun) -> dict[str, str]:
         "mean speed": f"{run.speed_mean:.2f} m/s",
         "a picture takes": f"{1000.0 * run.inference_time:.2f} ms",
     }
+
+
+def run_stress(arguments: argparse.Namespace, models: list[Path], tracks: list[str], conditions: Conditions) -> int:
+    """Drive, print, write; a pilot that fails under stress is no error, so the exit code is 0."""
+    from donkeysim.cluster.stress import StressSpec, drive_stress, format_report, sum_up
+    from donkeysim.core.files import write_whole
+
+    out = choose_out(arguments, REPORT_NAME, "where the report is a page with all drives in a .json beside it")
+    names = check_pilots(arguments, models, conditions)
+    seeds = SEEDS if arguments.seeds is None else arguments.seeds
+    spec = StressSpec(names, tuple(tracks), seeds, find_laps(arguments, 1), kind=arguments.type or "")
+    drives, was_interrupted = gather(drive_stress(spec, conditions, choose_executor(arguments)), len(spec.drives))
+    found = sum_up(spec, drives)
+    if not found:
+        raise KeyboardInterrupt  # before all pilots were through one column
+    car = conditions.conf.experiment.describe_car()
+    print_cells(spec, found)
+    write_whole(out, format_report(spec, found, car).encode())
+    write_drives(out.with_suffix(".json"), spec, drives, found, car)
+    console.print(f"report: {out}, all drives: {out.with_suffix('.json')}", soft_wrap=True)
+    return 130 if was_interrupted else 0
+
+
+def print_cells(spec: StressSpec, cells: list[StressCell]) -> None:
+    """Print a row for each column of the test, and in it a cell for each pilot."""
+    from rich.table import Table
+
+    from donkeysim.learn.database import name_pilots
+
+    table = Table(title="share of the way before anything went wrong, with 95 % intervals; mean |cte| until then")
+    table.add_column("")
+    names = name_pilots(spec.models)
+    for model in spec.models:
+        table.add_column(names[model], justify="right", overflow="fold")
+    for column in dict.fromkeys(cell.column for cell in cells):
+        table.add_row(column, *(_describe(cell) for cell in cells if cell.column == column))
+    console.print(table)
+
+
+def _describe(cell: StressCell) -> str:
+    score = cell.score
+    share = f"{100 * score.mean:.0f} % ({100 * score.low:.0f} to {100 * score.high:.0f})"
+    return f"{share}, {format_interval(cell.cte, 100.0)} cm"
+
+
+def write_drives(path: Path, spec: StressSpec, drives: list[StressDrive], cells: list[StressCell], car: str) -> None:
+    """Write everything as JSON.
+
+    Raises:
+        DonkeySimError: It cannot be written.
+    """
+    from donkeysim.core.files import write_whole
+
+    whole = {"format": 1, **asdict(spec), "car": car, "cells": [asdict(cell) for cell in cells]}
+    whole["drives"] = [asdict(drive) for drive in drives]
+    write_whole(path, json.dumps(whole, indent=1).encode() + b"\n")

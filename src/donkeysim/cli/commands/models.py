@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _write_lite(path: Path, config: Any, tubs: list[str]) -> int:
-    from donkeysim.learn.lite_conversion import convert_pilot
+    from donkeysim.learn.train import convert_pilot
     from donkeysim.tub.folder import split_paths
 
     for written in convert_pilot(path, config, split_paths(tubs)):

@@ -103,7 +103,7 @@ def race(arguments: argparse.Namespace) -> int:
 def show_rules(arguments: argparse.Namespace) -> int:
     """List the rule books, or explain one."""
     from donkeysim.racing.rules.describe import describe_rules
-    from donkeysim.racing.rules.registry import find_rule_book, list_rule_books, load_rule_book
+    from donkeysim.racing.rules.rule_book import find_rule_book, list_rule_books, load_rule_book
 
     if arguments.book is not None:
         book = load_rule_book(arguments.book)
@@ -170,7 +170,7 @@ def _find_row(name: str, names: tuple[str, ...]) -> int:
 
 def hold(arguments: argparse.Namespace) -> int:
     """Hold a tournament and show its ranking."""
-    from donkeysim.racing.rules.points import list_places
+    from donkeysim.racing.rules.standings import list_places
     from donkeysim.racing.run.tournament import hold_tournament, open_tournament
 
     racers, folder = make_racers(arguments), Path(arguments.out).expanduser()
@@ -201,7 +201,7 @@ def count(arguments: argparse.Namespace) -> int:
     from rich.table import Table
 
     from donkeysim.racing.export.league_page import format_league
-    from donkeysim.racing.rules.points import count_points
+    from donkeysim.racing.rules.standings import count_points
     from donkeysim.racing.run.tournament import read_league
 
     folder = Path(arguments.folder).expanduser()

@@ -22,6 +22,8 @@ from donkeysim.core.files import check_place
 if TYPE_CHECKING:
     from donkeysim.record.replay import Replay
 
+DEFAULT_PORT = 8890
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's options."""
@@ -101,8 +103,6 @@ def _tell_outcome(replay: Replay) -> int:
 if TYPE_CHECKING:
     from donkeysim.record.replay import Replay
 
-DEFAULT_PORT = 8890
-
 
 def show_replay(path: Path, host: str, port: int) -> Replay | None:
     """Serve the watching page on a file until Ctrl-C, and return what came of playing it; None: it was not played out.
@@ -110,8 +110,7 @@ def show_replay(path: Path, host: str, port: int) -> Replay | None:
     Raises:
         DonkeySimError: The file cannot be played, or no port is free.
     """
-    from donkeysim.racing.show.race_routes import list_race_routes
-    from donkeysim.racing.show.race_show import RaceShow
+    from donkeysim.racing.show.race_show import RaceShow, list_race_routes
     from donkeysim.watch.spectator import create_app
     from donkeysim.web.access import arrange_access
     from donkeysim.web.serving import PageServer, bind_port

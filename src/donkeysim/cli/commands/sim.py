@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from donkeysim.car.launcher import install_launcher
+from donkeysim.car.folder import install_launcher
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

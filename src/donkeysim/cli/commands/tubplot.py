@@ -32,8 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.car.config import load_config
     from donkeysim.drive.replay import compare_drive
     from donkeysim.learn.pilot import load_pilot
-    from donkeysim.tub.comparison import draw_comparison
     from donkeysim.tub.folder import open_tubs
+    from donkeysim.tub.histogram import draw_comparison
 
     tubs = open_tubs(arguments.tub)
     config = load_config(arguments.config, driving=False)

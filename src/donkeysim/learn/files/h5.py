@@ -1,23 +1,30 @@
-"""`.h5` files in the layout of Keras 2, which the original's TensorFlow 2.15 loads; h5py alone is needed."""
+"""`.h5` files in the layout of Keras 2, which the original's TensorFlow 2.15 loads; h5py alone is needed.
+
+h5py writes an attribute of the file itself into the root group's object header, and its text into a global heap: a
+collection of objects, each with its size. Where such a size is damaged, HDF5 steps on by nothing for ever, and not even
+Ctrl-C ends it; so whoever opens a file with h5py calls `check_heaps` first: a damaged pilot is then one sentence
+instead of a process that has to be killed. `read_root_text` spares the shelf of pilots, which asks every file for its
+places, the import of h5py. Known is what h5py writes by default (superblock 0, object header 1).
+"""
 
 from __future__ import annotations
 
 import io
 import json
+import struct
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from donkeysim.core.errors import PilotError
 from donkeysim.core.extras import import_extra
 from donkeysim.core.types import Float32Array
-from donkeysim.learn.files.h5_texts import check_heaps
-from donkeysim.learn.files.hard_sigmoid import read_gates, write_gates
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header, write_header
-from donkeysim.learn.files.layer_config import read_model_config, write_model_config
+from donkeysim.learn.files.layer_config import read_gates, read_model_config, write_gates, write_model_config
 from donkeysim.learn.files.network import Layer, Network
-from donkeysim.learn.files.parts import check_own_data, read_weight
+from donkeysim.learn.files.parts import PART_MOST, check_own_data, read_weight
 
 _KERAS_VERSION = "2.15.0"
 
@@ -26,6 +33,23 @@ _WEIGHT_NAMES = {
     "LSTM": ("lstm_cell/kernel", "lstm_cell/recurrent_kernel", "lstm_cell/bias"),
 }
 """Names of weights of a class of layers; kernel and bias for all others."""
+
+_SIGNATURE = b"\x89HDF\r\n\x1a\n\x00"
+"""With the superblock's version."""
+
+_HEAP = b"GCOL\x01\x00\x00\x00"
+
+_HEAP_HEAD = 16
+"""Of a collection, and of each of its objects [byte]."""
+
+_ATTRIBUTE, _CONTINUATION = 0x0C, 0x10
+"""Types of messages in an object header."""
+
+_TEXT, _VARIABLE = 3, 9
+"""Classes of datatypes."""
+
+_MOST_BLOCKS = 64
+"""Of an object header."""
 
 
 def write_h5(network: Network, path: Path, header: PilotHeader) -> None:
@@ -89,3 +113,108 @@ def _read_layer(group: Any, layer: Layer) -> tuple[Float32Array, ...]:
 
 def _read_text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def read_root_text(file: BinaryIO, key: str) -> bytes | None:
+    """Return an attribute of the file itself; None where it has no such text, or is laid out in another way.
+
+    Raises:
+        ValueError: The file is broken.
+    """
+    head = _read_at(file, 0, 96)
+    if not head.startswith(_SIGNATURE) or head[13:15] != b"\x08\x08":
+        return None
+    (root,) = struct.unpack_from("<Q", head, 64)
+    for kind, content in _iterate_messages(file, root):
+        if kind == _ATTRIBUTE:
+            name, text = _read_attribute(file, content)
+            if name == key.encode():
+                return text
+    return None
+
+
+def check_heaps(content: bytes) -> None:
+    """Refuse a file in whose heaps HDF5 would get lost.
+
+    Raises:
+        PilotError: A heap is broken.
+    """
+    at = content.find(_HEAP)
+    while at >= 0:
+        try:
+            size = struct.unpack_from("<Q", content, at + 8)[0]
+            for _ in _iterate_objects(content[at : at + min(size, len(content))]):
+                pass
+        except (ValueError, struct.error) as error:
+            raise PilotError(f"it is broken at byte {at}: {error}.") from error
+        at = content.find(_HEAP, at + 8)
+
+
+def _iterate_messages(file: BinaryIO, root: int) -> Iterator[tuple[int, bytes]]:
+    """Yield type and content of the messages in an object header."""
+    head = _read_at(file, root, 16)
+    if head[0] != 1:
+        return
+    blocks = [(root + 16, struct.unpack_from("<I", head, 8)[0])]
+    for _ in range(_MOST_BLOCKS):
+        if not blocks:
+            return
+        begin, size = blocks.pop(0)
+        block, at = _read_at(file, begin, size), 0
+        while at + 8 <= size:
+            kind, length = struct.unpack_from("<HH", block, at)
+            message = block[at + 8 : at + 8 + length]
+            if kind == _CONTINUATION and length >= 16:
+                blocks.append(struct.unpack_from("<QQ", message))
+            yield kind, message
+            at += 8 + length
+
+
+def _read_attribute(file: BinaryIO, message: bytes) -> tuple[bytes, bytes | None]:
+    """Return an attribute's name, and its value where that is one text."""
+    version, *sizes = struct.unpack_from("<BxHHH", message.ljust(8))
+    at, parts = (9 if version == 3 else 8), []
+    for size in sizes:
+        parts.append(message[at : at + size])
+        at += -(-size // 8) * 8 if version == 1 else size
+    name, kind, _ = parts
+    if kind[:1] and kind[0] & 15 == _TEXT:
+        return name.rstrip(b"\0"), message[at:].rstrip(b"\0")
+    if kind[:1] and kind[0] & 15 == _VARIABLE and len(message) >= at + 16:
+        return name.rstrip(b"\0"), _read_object(file, *struct.unpack_from("<IQI", message, at))
+    return name.rstrip(b"\0"), None
+
+
+def _read_object(file: BinaryIO, length: int, heap: int, number: int) -> bytes | None:
+    """Return a text from a heap."""
+    head = _read_at(file, heap, _HEAP_HEAD)
+    if not head.startswith(_HEAP):
+        raise ValueError("it has no heap where a text should be")
+    content = _read_at(file, heap, struct.unpack_from("<Q", head, 8)[0])
+    return next((text[:length] for index, text in _iterate_objects(content) if index == number), None)
+
+
+def _iterate_objects(heap: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield number and content of a heap's objects; 0 is the room that is left.
+
+    Raises:
+        ValueError: An object has a size that it cannot have.
+    """
+    at = _HEAP_HEAD
+    while at + _HEAP_HEAD <= len(heap):
+        number, size = struct.unpack_from("<H6xQ", heap, at)
+        step = size if number == 0 else _HEAP_HEAD + -(-size // 8) * 8
+        if not _HEAP_HEAD <= step <= len(heap) - at:
+            raise ValueError(f"an object of its heap has {size} bytes")
+        yield number, heap[at + _HEAP_HEAD : at + _HEAP_HEAD + size]
+        at += step
+
+
+def _read_at(file: BinaryIO, begin: int, size: int) -> bytes:
+    if size > PART_MOST or begin >= 1 << 63:
+        raise ValueError("it says of a part that it is larger than a pilot's")
+    file.seek(begin)
+    content = file.read(size)
+    if len(content) < size:
+        raise ValueError("it ends too soon")
+    return content

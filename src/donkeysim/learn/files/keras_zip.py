@@ -15,10 +15,9 @@ from typing import Any
 from donkeysim.core.errors import PilotError
 from donkeysim.core.extras import import_extra
 from donkeysim.core.types import Float32Array
-from donkeysim.learn.files.h5_texts import check_heaps
-from donkeysim.learn.files.hard_sigmoid import read_gates
+from donkeysim.learn.files.h5 import check_heaps
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header, write_header
-from donkeysim.learn.files.layer_config import read_model_config
+from donkeysim.learn.files.layer_config import read_gates, read_model_config
 from donkeysim.learn.files.network import Layer, Network
 from donkeysim.learn.files.parts import check_own_data, read_part, read_weight
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from donkeysim.core.errors import PilotError
 from donkeysim.core.files import replace_file
+from donkeysim.learn.backend import import_keras
 from donkeysim.learn.files.header import PilotHeader, make_header
-from donkeysim.learn.files.network import Network
+from donkeysim.learn.files.layer_config import read_model_config
+from donkeysim.learn.files.network import Layer, Network
 
 FINISHED_ENDINGS = (".onnx", ".tflite")
 """Of files with graphs that drive, without the layers of Keras."""
@@ -63,8 +66,6 @@ def save_model(
     Raises:
         PilotError: Another ending, a place that cannot be written, or a layer that the ending cannot hold.
     """
-    from donkeysim.learn.files.keras_model import describe_model
-
     path = Path(path)
     ending = check_ending(path)
     header = make_header(kind, config, places, cars)
@@ -94,8 +95,6 @@ def load_model(path: Path | str) -> Any:
         PilotError: There is no such file, it is broken, or its ending is of files that hold no Keras layers.
         DonkeySimError: Keras is missing.
     """
-    from donkeysim.learn.files.keras_model import make_model
-
     path = Path(path)
     network = read_layers(path)
     try:
@@ -144,3 +143,58 @@ def check_exists(path: Path) -> None:
         else f"no other pilot lies in {path.parent.absolute()}"
     )
     raise PilotError(f"there is no pilot {path}; {found}.")
+
+
+def describe_model(model: Any) -> Network:
+    """Return a `keras.Model` as plain data, weights copied.
+
+    Raises:
+        PilotError: It has a layer that pilots' files cannot hold.
+    """
+    network = read_model_config(json.loads(model.to_json()))
+    return network.fill(lambda layer: model.get_layer(layer.name).get_weights())
+
+
+def make_model(network: Network) -> Any:
+    """Return a network as a `keras.Model` that can be trained further.
+
+    Raises:
+        PilotError: The weights do not fit the layers: the file is broken.
+        DonkeySimError: Keras is missing.
+    """
+    keras = import_keras()
+    tensors: dict[str, Any] = {}
+    for layer in network.layers:
+        sources = [tensors[name] for name in layer.sources]
+        try:
+            tensors[layer.name] = _add_layer(keras, layer, sources)
+        except (ValueError, TypeError) as error:
+            raise PilotError(f"the layer {layer.name!r} cannot be made: {str(error).splitlines()[0]}") from error
+    return keras.Model(
+        inputs=[tensors[name] for name in network.inputs],
+        outputs=[tensors[name] for name in network.outputs],
+        name=network.name,
+    )
+
+
+def _add_layer(keras: Any, layer: Layer, sources: list[Any]) -> Any:
+    """Make one layer, call it on its sources, fill in its weights; returns its output."""
+    if layer.class_name == "InputLayer":
+        return keras.layers.Input(shape=layer.settings["shape"], name=layer.name)
+    made = _make_layer(keras, layer)
+    output = made(sources[0] if len(sources) == 1 else sources)
+    made.set_weights(list(layer.weights))
+    return output
+
+
+def _make_layer(keras: Any, layer: Layer) -> Any:
+    if layer.inner is not None:
+        return keras.layers.TimeDistributed(_make_layer(keras, layer.inner), name=layer.name)
+    settings = {key: _unlist(value) for key, value in layer.settings.items()}
+    if layer.class_name == "BatchNormalization" and isinstance(settings.get("axis"), tuple):
+        settings["axis"] = settings["axis"][0]
+    return getattr(keras.layers, layer.class_name)(name=layer.name, **settings)
+
+
+def _unlist(value: Any) -> Any:
+    return tuple(map(_unlist, value)) if isinstance(value, list | tuple) else value

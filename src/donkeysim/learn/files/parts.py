@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from donkeysim.core.errors import PilotError
-from donkeysim.core.hdf5 import find_outside_data
+from donkeysim.core.files import find_outside_data
 from donkeysim.core.types import Float32Array
 
 PART_MOST = 1 << 28

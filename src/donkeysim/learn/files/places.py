@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from donkeysim.core.errors import DonkeySimError
-from donkeysim.learn.files.h5_texts import read_root_text
+from donkeysim.learn.files.h5 import read_root_text
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header
 from donkeysim.learn.files.parts import PART_MOST, read_part
 from donkeysim.learn.files.tflite_metadata import read_metadata

@@ -5,7 +5,7 @@ from __future__ import annotations
 from donkeysim.core.kernel import index_kernel
 from donkeysim.core.types import FloatArray
 from donkeysim.physics.kernels import layout
-from donkeysim.world.drawing import Drawn
+from donkeysim.world.kernels.draw import Drawn
 from donkeysim.world.randomization import find_column
 
 MASS, FRICTION, MOTOR = find_column("car.mass"), find_column("car.friction"), find_column("car.motor")

@@ -10,7 +10,7 @@ from donkeysim.core.chart import choose_ticks
 from donkeysim.racing.export.charts import Curve, Side, draw_chart
 from donkeysim.racing.export.report_page import fill_page, format_chips, format_table, format_who
 from donkeysim.racing.export.words import join_words, show_name
-from donkeysim.racing.rules.points import LeagueLine, Outcome, count_points
+from donkeysim.racing.rules.standings import LeagueLine, Outcome, count_points
 
 GOLDEN_HUE = 0.618
 """From one line of the table to the next; so neighbours never look alike."""

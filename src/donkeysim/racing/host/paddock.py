@@ -1,16 +1,19 @@
-"""The time between races: what is waited for, how pages show it, and what clients hear meanwhile."""
+"""The time between races: which are held, what is waited for, how pages show it, and what clients hear meanwhile."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import msgspec
 
 from donkeysim.core.clock import Clock
 from donkeysim.racing.host.competitor import Competitor
-from donkeysim.racing.host.race_offer import RaceOffer
 from donkeysim.racing.rules.rule_book import RuleBook
+from donkeysim.racing.run.race_file import Report
+from donkeysim.racing.run.racer import Racer
 from donkeysim.racing.show.race_view import RaceView, TowerLine
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.participants import Client, make_event
@@ -28,6 +31,41 @@ PING_SECONDS = 5.0
 
 REPEAT_SECONDS = 0.5
 """Whoever's car is off the track hears its last telemetry again so often: clients wait for one [s, wall time]."""
+
+
+@dataclass(frozen=True)
+class RaceOffer:
+    """What is raced again and again.
+
+    Attributes:
+        track: A track's name, or the path of its file.
+        rules: Name of the rule book, or its path.
+        book: What it says.
+        folder: Where race files and results go.
+        local_racers: Who races beside the clients, by name.
+        cars: So many clients' cars begin a race by themselves; 0: their number does not.
+        wait: So long after the paddock opens a race begins with whoever is there, simulated; 0: not by time [s].
+        races: How many are held before the server ends; 0: no limit.
+        pause: Shortest time in the paddock between two races that begin by themselves, simulated [s].
+        seed: Of the first race; each next one has the next.
+        car: Preset of all cars' physics.
+        tell: Called with each result, on the simulation's thread.
+        end: Called after the last race, on the simulation's thread.
+    """
+
+    track: str
+    rules: str
+    book: RuleBook
+    folder: Path
+    local_racers: Mapping[str, Racer] = field(default_factory=dict)
+    cars: int = 0
+    wait: float = 0.0
+    races: int = 0
+    pause: float = 10.0
+    seed: int = 0
+    car: str = "original"
+    tell: Callable[[Report], object] = lambda _report: None
+    end: Callable[[], object] = lambda: None
 
 
 def find_obstacle(offer: RaceOffer, race_count: int, passed: float, here: int, trouble: str) -> str:

@@ -15,8 +15,7 @@ from donkeysim.core.errors import DonkeySimError, SceneError, SpecError, format_
 from donkeysim.core.types import PHYSICS_STEP
 from donkeysim.racing.host.competitor import Competitor, Competitors
 from donkeysim.racing.host.live_race import LiveRace
-from donkeysim.racing.host.paddock import KeepAlive, draw_paddock, find_obstacle
-from donkeysim.racing.host.race_offer import RaceOffer
+from donkeysim.racing.host.paddock import KeepAlive, RaceOffer, draw_paddock, find_obstacle
 from donkeysim.racing.rules.act import Act
 from donkeysim.racing.rules.course import survey_course
 from donkeysim.racing.run.race_file import RacePlan, shift_seed

@@ -1,4 +1,5 @@
-"""A rule book: what is raced, how it is judged, and what each incident costs. Data only; `shelf` finds and reads them.
+"""A rule book: what is raced, how it is judged, and what each incident costs. Those of the package have
+names, a club's own a path.
 
 All times are simulated seconds, lengths metres.
 """
@@ -6,10 +7,14 @@ All times are simulated seconds, lengths metres.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
-from donkeysim.core.errors import describe_unknown
+from donkeysim.core.config import read_dataclass, read_toml
+from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.racing.rules.incident import INCIDENTS
+
+_BOOKS = Path(__file__).parent / "books"
 
 
 @dataclass(frozen=True)
@@ -227,3 +232,37 @@ def change_laps(book: RuleBook, laps: int) -> RuleBook:
     old = book.race
     limit = old.limit * max(1.0, laps / old.laps) if old.laps else 0.0
     return replace(book, race=replace(old, laps=laps, limit=limit))
+
+
+def list_rule_books() -> list[str]:
+    """Return the names of the rule books in the package."""
+    return sorted(path.stem for path in _BOOKS.glob("*.toml"))
+
+
+def find_rule_book(name: str) -> Path:
+    """Return the file of a rule book.
+
+    Args:
+        name: Of one in the package, or the path of a club's own, which ends in `.toml`.
+
+    Raises:
+        SpecError: There is none.
+    """
+    if name.endswith(".toml"):
+        path = Path(name).expanduser()
+        if not path.is_file():
+            raise SpecError(f"there is no rule book {path}; give a file, or one of {', '.join(list_rule_books())}.")
+        return path
+    if name not in list_rule_books():
+        raise SpecError(describe_unknown("rule book", name, list_rule_books()) + " A club's own is a path to a .toml.")
+    return _BOOKS / f"{name}.toml"
+
+
+def load_rule_book(name: str) -> RuleBook:
+    """Return a rule book; see `find_rule_book`.
+
+    Raises:
+        SpecError: There is none, or a key or value of it is wrong; the text names file and line.
+    """
+    path = find_rule_book(name)
+    return read_dataclass(RuleBook, read_toml(path), path)

@@ -17,8 +17,8 @@ import msgspec
 from donkeysim.core.errors import SpecError
 from donkeysim.core.files import write_whole
 from donkeysim.racing.rules.bracket import Bracket, Match, make_bracket
-from donkeysim.racing.rules.points import Outcome, list_places
 from donkeysim.racing.rules.rule_book import Race, RuleBook
+from donkeysim.racing.rules.standings import Outcome, list_places
 from donkeysim.racing.run.race_file import RacePlan, Report, load_report, renew_format, save_report, shift_seed
 from donkeysim.racing.run.race_run import PilotRace, RaceRecord
 from donkeysim.racing.run.racer import Racer
@@ -27,6 +27,9 @@ FILE = "tournament.json"
 
 TRIAL = "trial"
 """Name of the race that seeds the others."""
+
+Tell = Callable[[str, Report], None]
+"""Called with the name of a match and its report when it is over."""
 
 
 class Tournament(msgspec.Struct):
@@ -42,10 +45,6 @@ class Tournament(msgspec.Struct):
     """Names in the order of finishing, by match."""
     ranking: list[list[str]] = []
     """From the first place on, when it is over; those who share a place together."""
-
-
-Tell = Callable[[str, Report], None]
-"""Called with the name of a match and its report when it is over."""
 
 
 def open_tournament(folder: Path, plan: RacePlan, kind: str) -> Tournament:

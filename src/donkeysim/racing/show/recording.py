@@ -1,6 +1,8 @@
 """All moments of a race, kept while it is driven: any of them, and what lies between two, can be shown again.
 
 One thread steps the simulator and notes each frame; pictures are drawn on the threads that ask.
+A whole race takes little memory: cars in single precision, props when they move, looks when they change.
+A whole race takes little memory: cars in single precision, props when they move, looks when they change.
 """
 
 from __future__ import annotations
@@ -17,12 +19,12 @@ import numpy as np
 
 from donkeysim.core.errors import SceneError
 from donkeysim.core.rotation import find_yaws
-from donkeysim.core.types import Float32Array, IntArray
+from donkeysim.core.types import Float32Array, FloatArray, IntArray
 from donkeysim.racing.rules.classification import FINISHED, RACING
-from donkeysim.racing.show.kept_moments import PropTracks, pack_cars, share_tables, unpack_poses
 from donkeysim.racing.show.race_view import RaceView, TimeLine, TowerLine
+from donkeysim.render.camera import WORN
 from donkeysim.render.moment import Moment, blend_moments
-from donkeysim.render.tables import PictureTables
+from donkeysim.render.tables import PictureTables, PoseTables
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.broadcast import Broadcast, Cuts
 from donkeysim.watch.picture_cache import RATE, FrameSnapshot, PictureCache, draw_car_view, find_car_view
@@ -44,6 +46,16 @@ HOPE_SECONDS, MOST_TROUBLES, HOPELESS = 60.0, 4, 0.01
 
 FIGHT_SECONDS = 1.0
 """Who follows another within this time fights for its place [s]."""
+
+CAR_FIELDS = (
+    ("present", 1),
+    ("position", 3),
+    ("orientation", 4),
+    ("steer_angle", 1),
+    ("wheel_angle", 4),
+    ("wheel_extension", 4),
+)
+"""Columns of a packed car, the first fields of `PoseTables`; the position is kept to within some micrometres."""
 
 
 class _Epoch(NamedTuple):
@@ -287,3 +299,60 @@ def _rate_line(line: TowerLine, index: int) -> float:
     standing = 0.5 / (1.0 + index)
     is_fighting = line.status == RACING and line.interval is not None and line.interval < FIGHT_SECONDS
     return 1.0 + standing + FIGHT_SECONDS - line.interval if is_fighting and line.interval is not None else standing
+
+
+class PropTracks:
+    """Where props have been: of each the moments after which it had moved."""
+
+    def __init__(self, poses: PoseTables) -> None:
+        """Begin with a moment."""
+        self._last = self._first = _join_props(poses)
+        self._moved: dict[int, tuple[list[int], list[Float32Array]]] = {}
+
+    def append(self, number: int, poses: PoseTables) -> None:
+        """Note where they are at a moment; numbers rise."""
+        now = _join_props(poses)
+        for prop in np.flatnonzero((now != self._last).any(axis=1)).tolist():
+            numbers, places = self._moved.setdefault(prop, ([], []))
+            numbers.append(number)
+            places.append(now[prop].copy())
+        self._last = now
+
+    def find(self, number: int) -> FloatArray:
+        """Return position and orientation of all at a moment, shape [prop_count, 7]."""
+        found = self._first.astype(np.float64)
+        for prop, (numbers, places) in self._moved.items():
+            index = bisect_right(numbers, number) - 1
+            if index >= 0:
+                found[prop] = places[index]
+        return found
+
+
+def share_tables(before: PictureTables, now: PictureTables) -> PictureTables:
+    """Return the earlier tables where both say the same, else the later ones."""
+    is_same = all(
+        getattr(before, name) is getattr(now, name)
+        or (name in WORN and np.array_equal(getattr(before, name), getattr(now, name)))
+        for name in now._fields
+    )
+    return before if is_same else now
+
+
+def pack_cars(poses: PoseTables) -> Float32Array:
+    """Return all cars of a moment, shape [car_count, columns of `CAR_FIELDS`]."""
+    parts = [getattr(poses, name).reshape(len(poses.present), -1) for name, _ in CAR_FIELDS]
+    return np.concatenate(parts, axis=1, dtype=np.float32, casting="unsafe")
+
+
+def unpack_poses(cars: Float32Array, props: FloatArray) -> PoseTables:
+    """Return a moment's poses from what `pack_cars` and `PropTracks.find` gave."""
+    fields, begin = [], 0
+    for name, width in CAR_FIELDS:
+        column = cars[:, begin] if width == 1 else cars[:, begin : begin + width]
+        fields.append(np.ascontiguousarray(column, np.uint8 if name == "present" else np.float64))
+        begin += width
+    return PoseTables._make([*fields, np.ascontiguousarray(props[:, :3]), np.ascontiguousarray(props[:, 3:])])
+
+
+def _join_props(poses: PoseTables) -> Float32Array:
+    return np.concatenate([poses.prop_position, poses.prop_orientation], axis=1, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Where a lens takes a pixel from: a fisheye by its formula, see `donkeysim.render.lens`; a real one by a table."""
+"""Where a lens takes a pixel from: a fisheye by its formula, see `donkeysim.render.warp`; a real one by a table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from donkeysim.core.kernel import inner_kernel
 
 @inner_kernel(loose=True, merged=True)
 def find_source(column, row, width, height, strength):
-    """Return where a fisheye takes a pixel from: column and row, not whole; see `donkeysim.render.lens`."""
+    """Return where a fisheye takes a pixel from: column and row, not whole; see `donkeysim.render.warp`."""
     return bend_place(np.float32(column), np.float32(row), width, height, strength)
 
 

@@ -180,7 +180,7 @@ def bend_picture(count, band, width, height, stride, strength, source, colour, b
 
 @inner_kernel(loose=True)
 def warp_picture(width, height, band, stride, strength, colour, warped):
-    """Write rows of a picture's fisheye warp; see `donkeysim.render.lens`. Rows of `warped` are `stride` apart too."""
+    """Write rows of a picture's fisheye warp; see `donkeysim.render.warp`. Rows of `warped` are `stride` apart too."""
     for row in range(band[0], band[1]):
         warp_row(width, height, stride, row, strength, colour, warped[row * stride :])
 

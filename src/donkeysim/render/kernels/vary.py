@@ -13,10 +13,9 @@ from donkeysim.core.types import Float32Array, IntArray, LongArray, WordArray
 from donkeysim.render.kernels.effects import EFFECT
 from donkeysim.render.kernels.layout import LENS, LIGHT, POSE
 from donkeysim.render.kernels.recolour import LOOK
-from donkeysim.render.lens import compute_focal
 from donkeysim.render.tables import CameraTables, CarRows, MeantCameras
-from donkeysim.world.drawing import Drawn
-from donkeysim.world.kernels.draw import NOISE_STREAM, PATTERN_STREAM
+from donkeysim.render.warp import compute_focal
+from donkeysim.world.kernels.draw import NOISE_STREAM, PATTERN_STREAM, Drawn
 from donkeysim.world.randomization import find_column
 from donkeysim.world.scene import CLASS_GROUND, CLASS_LINE, CLASS_PROP, CLASS_ROAD, CLASS_SKY
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from donkeysim.core.errors import TubError
-from donkeysim.core.hdf5 import find_outside_data
+from donkeysim.core.files import find_outside_data
 from donkeysim.tub.formats.drive import DriveRecord, Picture, decode_heading, decode_optional, explain_damage
 from donkeysim.tub.formats.minari import (
     EPISODES_PATH,

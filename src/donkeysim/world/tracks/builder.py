@@ -15,14 +15,13 @@ from donkeysim.world.scene import CarModel, Ground, Light, Path, Props, Scene
 from donkeysim.world.specs import BODY_STYLES, NO_CHALLENGES, ChallengeSpec
 from donkeysim.world.tracks.art import build_mesh
 from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.challenges import Surroundings, choose_tree_kinds, place_cones, place_trees
+from donkeysim.world.tracks.challenges import Surroundings, choose_tree_kinds, describe_road, place_cones, place_trees
 from donkeysim.world.tracks.grid import build_start, find_first_line
 from donkeysim.world.tracks.mesh import merge_meshes, place_mesh
 from donkeysim.world.tracks.paths.line import compute_shortest_line
 from donkeysim.world.tracks.paths.path import CentreLine, place_nodes
 from donkeysim.world.tracks.props.kind import PropKind
-from donkeysim.world.tracks.structures.clearance import check_clear
-from donkeysim.world.tracks.structures.placement import Placement, place_props
+from donkeysim.world.tracks.structures.placement import Placement, check_clear, place_props
 from donkeysim.world.tracks.structures.standing import build_fixed, build_standing
 from donkeysim.world.tracks.structures.structure import gather_colliders
 from donkeysim.world.tracks.tables.checks import to_tint
@@ -32,7 +31,6 @@ from donkeysim.world.tracks.terrain.sky import make_clear_sky, make_plain_sky, m
 from donkeysim.world.tracks.terrain.surfaces import SURFACE_MEAN
 from donkeysim.world.tracks.track_check import build_line
 from donkeysim.world.tracks.track_file import TrackFile
-from donkeysim.world.tracks.variation import describe_road
 
 MANY_NODES = 800
 """Nodes of a path that are close enough to each other for the shortest line."""

@@ -111,7 +111,7 @@ def load_scene(spec: SceneSpec) -> Scene:
         SceneError: There is no such scene or look, its file is broken, or its road is not a generated one.
     """
     from donkeysim.world.tracks.builder import build_scene
-    from donkeysim.world.tracks.variation import vary_track
+    from donkeysim.world.tracks.challenges import vary_track
 
     path = find_track(spec)
     with locate_errors(path):
@@ -136,7 +136,7 @@ def find_road(spec: SceneSpec) -> RoadSpec | None:
     Raises:
         SceneError: There is no such scene, or its file is broken.
     """
-    from donkeysim.world.tracks.variation import describe_road
+    from donkeysim.world.tracks.challenges import describe_road
 
     return spec.road or describe_road(read_track(find_track(spec)))
 

@@ -1,4 +1,6 @@
-"""Challenges: cones on and about the road, trees beside it, another light; drawn from a seed, the original's ranges.
+"""What is asked of a scene beyond its track file: one of its generated roads, and challenges.
+
+Challenges are cones on and about the road, trees beside it, another light; drawn from a seed, the original's ranges.
 
 Positions follow the path's nodes as the original's do (U = 1/8 m): cones up to 5 U from a node on both axes, trees
 7 to 20 U from one and never nearer than 7 U to any.
@@ -13,14 +15,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from donkeysim.core.draws import Draws
+from donkeysim.core.errors import SceneError
+from donkeysim.core.rng import Draws
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import Ground, StartGrid
-from donkeysim.world.specs import ChallengeSpec
+from donkeysim.world.specs import ChallengeSpec, RoadSpec, SceneSpec
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props import PROP_KINDS
-from donkeysim.world.tracks.structures.clearance import HEADROOM, measure_distance, measure_gap
-from donkeysim.world.tracks.structures.placement import Placement
+from donkeysim.world.tracks.structures.placement import HEADROOM, Placement, measure_distance, measure_gap
 from donkeysim.world.tracks.structures.structure import Collider, Structure
 from donkeysim.world.tracks.tables.light import LightTable
 from donkeysim.world.tracks.terrain.ground import sample_height
@@ -166,3 +168,31 @@ def _list_standing(around: Surroundings) -> list[Collider]:
     foot = sample_height(around.ground, np.array([row.centre[:2] for row in rows]).reshape(-1, 2))
     below = [row.centre[2] - row.half_size[2] for row in rows]
     return [row for row, low, high in zip(rows, below, foot + HEADROOM, strict=True) if low < high]
+
+
+def vary_track(track: TrackFile, spec: SceneSpec) -> TrackFile:
+    """Return a track as a scene's spec wants it.
+
+    Raises:
+        SceneError: A road is asked for where it is not a generated one.
+    """
+    road = spec.road or describe_road(track)
+    track = track if road is None else _lay_road(track, road)
+    if spec.challenges.light:
+        return dataclasses.replace(track, light=vary_light(track.light, spec.challenges.seed))
+    return track
+
+
+def describe_road(track: TrackFile) -> RoadSpec | None:
+    """Return which of its roads a track has; None: its road is not a generated one."""
+    walk = track.path.walk
+    return None if walk is None else RoadSpec(walk.style, walk.seed, walk.turn)
+
+
+def _lay_road(track: TrackFile, road: RoadSpec) -> TrackFile:
+    if track.path.walk is None:
+        raise SceneError(f"the road of {track.name} is not a generated one; it cannot be regenerated.")
+    styles = (track.road, *track.road_styles)
+    style = road.style % len(styles)
+    walk = dataclasses.replace(track.path.walk, seed=road.seed, turn=road.turn, style=style)
+    return dataclasses.replace(track, path=dataclasses.replace(track.path, walk=walk), road=styles[style])

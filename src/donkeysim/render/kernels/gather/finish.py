@@ -15,6 +15,7 @@ from donkeysim.render.kernels.finish import (
     soften_pixel,
     weigh_grey,
 )
+from donkeysim.render.kernels.fog import find_fog_rate
 from donkeysim.render.kernels.gather.colour import find_run, measure_near, read_near, read_plane
 from donkeysim.render.kernels.gather.layout import (
     PLANE_OF,
@@ -26,6 +27,7 @@ from donkeysim.render.kernels.gather.layout import (
     split_index,
 )
 from donkeysim.render.kernels.layout import CLASS_MAP, LENS, VIEW
+from donkeysim.render.kernels.recolour import LOOK, lay_patches, measure_patch, recolour_pixel
 from donkeysim.render.kernels.seen import has_warp
 from donkeysim.render.tables import CameraTables, PictureTables
 from donkeysim.world.scene import CLASS_SKY
@@ -79,7 +81,7 @@ def soften_pixels(index: int, sizes: GatherSizes, scratch: GatherScratch) -> Non
 
 @inner_kernel(copied=True)
 def warp_pixel(column, row, strength, sizes, source):
-    """Return the packed pixel that a fisheye shows; see `donkeysim.render.lens`."""
+    """Return the packed pixel that a fisheye shows; see `donkeysim.render.warp`."""
     px, py = find_source(np.int32(column), np.int32(row), sizes.width, sizes.height, strength)
     x0, y0 = np.int64(px), np.int64(py)
     x1, y1 = min(x0 + 1, sizes.width - 1), min(y0 + 1, sizes.height - 1)
@@ -204,3 +206,29 @@ def write_classes(
         if x >= 0:
             seen = find_class(camera, np.int64(ident[y * sizes.stride + x]), x, y, tables, scratch)
         target[first + camera, row - sizes.top, column + k] = seen
+
+
+@index_kernel(loose=True)
+def recolour_pixels(
+    index: int,
+    first: int,
+    sizes: GatherSizes,
+    tables: PictureTables,
+    cameras: CameraTables,
+    scratch: GatherScratch,
+) -> None:
+    """Change the colours of some pixels of a row by the look of what they show."""
+    camera, row, column, pixels = find_run(index, sizes, scratch)
+    half, y, view = np.float32(0.5), np.float32(np.int32(row)), scratch.camera_view[camera]
+    ident, colour, light = scratch.ident[camera], scratch.colour[camera], scratch.light[camera]
+    for k in range(pixels):
+        x, at = column + k, row * sizes.stride + column + k
+        record = np.int64(ident[at])
+        kind = find_class(camera, record, x, row, tables, scratch)
+        look = cameras.look[first + camera, kind]
+        if look[LOOK.is_on] != np.float32(0.0):
+            fx, factor = np.float32(np.int32(x)), np.float32(1.0)
+            inverse = measure_near(np.uint32(record), fx, y, scratch.edge[camera])
+            if look[LOOK.patches] > np.float32(0.0):
+                factor = measure_patch(lay_patches(look, y, view), fx + (half - half * view[VIEW.columns]), inverse)
+            colour[at] = recolour_pixel(colour[at], inverse, factor, look, find_fog_rate(kind, light), light)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import BoolArray, FloatArray, LongArray
 from donkeysim.world.path_frame import close_line, measure_length
-from donkeysim.world.tracks.paths.curve import fit_curve, join_heights
+from donkeysim.world.tracks.paths.line import fit_curve, join_heights
 from donkeysim.world.tracks.paths.path_file import PathPlacement, PathPoints, place_path
 from donkeysim.world.tracks.paths.walk import Walk, draw_walk
 from donkeysim.world.tracks.tables.path import PathTable, RandomWalk, Segment

@@ -2,7 +2,7 @@
 
 A tree of hexagons grows cell by cell, each new one touching a single older one, so that the outline of all of them is
 one closed line: it never crosses itself, and its stretches stay a cell apart. Its corners are moved a little, and a
-smooth curve takes their place. What is random is drawn from `core.draws`: same seed, same road, on every machine.
+smooth curve takes their place. What is random is drawn from `core.rng`: same seed, same road, on every machine.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from donkeysim.core.draws import Draws
 from donkeysim.core.errors import SceneError
+from donkeysim.core.rng import Draws
 from donkeysim.core.types import FloatArray
 
 PITCH = 4.25

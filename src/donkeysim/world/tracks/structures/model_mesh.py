@@ -22,7 +22,7 @@ from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.model_file import TRIANGLES_MOST, ModelMesh, read_meshes
 from donkeysim.world.tracks.paths.path import CentreLine, draw_file
 from donkeysim.world.tracks.paths.path_file import MODEL_SUFFIXES
-from donkeysim.world.tracks.structures.clearance import HEADROOM, measure_distance, measure_gap, outline_base
+from donkeysim.world.tracks.structures.placement import HEADROOM, measure_distance, measure_gap, outline_base
 from donkeysim.world.tracks.structures.structure import Collider, Footprint, Structure, make_block
 from donkeysim.world.tracks.track_file import TrackFile
 
