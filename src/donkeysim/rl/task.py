@@ -39,6 +39,10 @@ ROADS, ROAD_STYLES = "generated_road", 5
 """The place whose roads are drawn from a seed, and how many styles it has."""
 
 
+PLACES = "random_place"
+"""The place all of which is drawn from a seed."""
+
+
 @dataclass(frozen=True)
 class TrainingTask:
     """What there is to learn and how.
@@ -46,6 +50,7 @@ class TrainingTask:
     Attributes:
         tracks: Names of tracks, or their files.
         roads: How many random roads there are besides, of seeds from 1.
+        places: How many random places, likewise.
         teacher: One of `TEACHERS`.
         source: File of a pilot to start from; empty: none.
         seed: Of all chance.
@@ -63,6 +68,7 @@ class TrainingTask:
 
     tracks: tuple[str, ...] = ("generated_track",)
     roads: int = 0
+    places: int = 0
     teacher: str = ""
     source: str = ""
     seed: int = 0
@@ -89,16 +95,17 @@ class TrainingTask:
         if self.device != "cpu" and (self.reward or self.source):
             what = "a reward of your own" if self.reward else "a pilot to start from"
             raise SpecError(f"{what} and the device {self.device!r} were given; that needs Python: leave --device out.")
-        if self.laps < 1 or self.roads < 0 or self.seed < 0:
+        if self.laps < 1 or min(self.roads, self.places, self.seed) < 0:
             raise SpecError(
-                f"{self.laps} laps, {self.roads} roads and seed {self.seed} are not valid; ask for 1 lap or more, and "
-                "0 or more of the others."
+                f"{self.laps} laps, {self.roads} roads, {self.places} places and seed {self.seed} are not valid; ask "
+                "for 1 lap or more, and 0 or more of the others."
             )
         if not 0.1 <= self.share <= 1.2:
             raise SpecError(f"a speed of {self.share:g} is not valid; it takes 0.1 to 1.2 of the fast pace car's.")
-        if not len(self.tracks) + self.roads <= self.car_count <= 4096:
+        scene_count = len(self.tracks) + self.roads + self.places
+        if not scene_count <= self.car_count <= 4096:
             raise SpecError(
-                f"{self.car_count} cars are not valid; it takes one for each of the {len(self.tracks) + self.roads} "
+                f"{self.car_count} cars are not valid; it takes one for each of the {scene_count} "
                 "tracks at least, and 4096 at most."
             )
 
@@ -122,7 +129,7 @@ class TrainingTask:
         names = list_scenes() if self.tracks == ("all",) else self.tracks
         scenes = [specify_scene(SceneSpec(name)) for name in names]
         return TrainingSetup(
-            scenes=(*scenes, *list_roads(range(1, self.roads + 1))),
+            scenes=(*scenes, *list_roads(range(1, self.roads + 1)), *list_places(range(1, self.places + 1))),
             checked=len(scenes),
             car_count=self.car_count,
             share=self.share,
@@ -138,6 +145,11 @@ class TrainingTask:
 def list_roads(seeds: Iterable[int]) -> list[SceneSpec]:
     """Return the random roads of these seeds; their styles take turns."""
     return [specify_scene(SceneSpec(ROADS, road=RoadSpec(seed % ROAD_STYLES, seed))) for seed in seeds]
+
+
+def list_places(seeds: Iterable[int]) -> list[SceneSpec]:
+    """Return the random places of these seeds."""
+    return [specify_scene(SceneSpec(PLACES, road=RoadSpec(seed=seed))) for seed in seeds]
 
 
 def write_task(task: TrainingTask, folder: Path) -> None:

@@ -80,6 +80,7 @@ def _add_task_arguments(parser: argparse.ArgumentParser) -> None:
     tracks = "where to learn: names or files, or all (default generated_track)"
     add("--track", dest="tracks", nargs="+", metavar="TRACK", help=tracks)
     add("--roads", type=int, metavar="N", help="random roads to learn on besides (default 0)")
+    add("--places", type=int, metavar="N", help="random places to learn in besides: roads, lines, floors (default 0)")
     add(
         "--teacher",
         nargs="?",
@@ -163,7 +164,7 @@ def make_task(given: Mapping[str, Any]) -> TrainingTask:
 
     chosen = choose_fields(given)
     tracks = chosen.get("tracks", ())
-    laps = {"laps": 1} if len(tracks) > 1 or "all" in tracks or chosen.get("roads") else {}
+    laps = {"laps": 1} if len(tracks) > 1 or "all" in tracks or chosen.get("roads") or chosen.get("places") else {}
     return TrainingTask(**laps | chosen)
 
 

@@ -22,6 +22,7 @@ from donkeysim.world.scene import Ground, StartGrid
 from donkeysim.world.specs import ChallengeSpec, RoadSpec, SceneSpec
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props import PROP_KINDS
+from donkeysim.world.tracks.random_place import draw_place
 from donkeysim.world.tracks.structures.placement import HEADROOM, Placement, measure_distance, measure_gap
 from donkeysim.world.tracks.structures.structure import Collider, Structure
 from donkeysim.world.tracks.tables.light import LightTable
@@ -192,6 +193,8 @@ def describe_road(track: TrackFile) -> RoadSpec | None:
 def _lay_road(track: TrackFile, road: RoadSpec) -> TrackFile:
     if track.path.walk is None:
         raise SceneError(f"the road of {track.name} is not a generated one; it cannot be regenerated.")
+    if track.random is not None:
+        return draw_place(track, track.random, road)
     styles = (track.road, *track.road_styles)
     style = road.style % len(styles)
     walk = dataclasses.replace(track.path.walk, seed=road.seed, turn=road.turn, style=style)

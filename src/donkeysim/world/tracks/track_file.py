@@ -18,6 +18,7 @@ from donkeysim.world.tracks.tables.ground import GroundTable
 from donkeysim.world.tracks.tables.light import LightTable
 from donkeysim.world.tracks.tables.path import PathTable
 from donkeysim.world.tracks.tables.props import PropTable
+from donkeysim.world.tracks.tables.random import RandomTable
 from donkeysim.world.tracks.tables.road import Marking, RoadTable
 from donkeysim.world.tracks.tables.room import RoomTable
 from donkeysim.world.tracks.tables.start import StartTable
@@ -26,7 +27,7 @@ from donkeysim.world.tracks.tables.structures import ArchTable, BlockTable, Pane
 FORMAT = 1
 """Version of the format; a file says it first."""
 
-NO_LOOK = frozenset(("format", "name", "listed", "path", "road_styles"))
+NO_LOOK = frozenset(("format", "name", "listed", "path", "road_styles", "random"))
 """What a look leaves alone."""
 
 LARGEST = 1e5
@@ -42,6 +43,7 @@ class TrackFile:
         name: As clients ask for it.
         listed: Whether menus show it.
         road_styles: Further roads that may lie on the path, styles 1 and up; style 0 is `road`.
+        random: What all of it is drawn from, anew for every road that is asked for; None: it is as the file says.
     """
 
     format: int
@@ -60,6 +62,7 @@ class TrackFile:
     start: StartTable = field(default_factory=StartTable)
     light: LightTable = field(default_factory=LightTable)
     road_styles: tuple[RoadTable, ...] = ()
+    random: RandomTable | None = None
 
 
 def read_track(path: Path, look: str = "") -> TrackFile:

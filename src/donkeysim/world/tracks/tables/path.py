@@ -44,15 +44,24 @@ class RandomWalk:
         seed: Of its random numbers.
         turn: How lively it turns: change of the turn from one span of 0.25 m to the next [degree].
         style: Which road lies on it: 0 the one of [road], 1 the first of [[road_styles]] and so on.
+        factor: What `turn` is multiplied by, up to `TURN_MOST`: a random place draws it.
     """
 
     seed: int = 0
     turn: float = 1.0
     style: int = 0
+    factor: float = 1.0
 
     def __post_init__(self) -> None:
         if not TURN_LEAST <= self.turn <= TURN_MOST:
             raise ValueError(f"turn is {self.turn:g}; it takes {TURN_LEAST} (calm) to {TURN_MOST:g} (restless).")
+        if not TURN_LEAST <= self.factor <= TURN_MOST:
+            raise ValueError(f"factor is {self.factor:g}; it takes {TURN_LEAST} to {TURN_MOST:g}.")
+
+    @property
+    def liveliness(self) -> float:
+        """How lively it turns in the end [degree]."""
+        return min(max(self.turn * self.factor, TURN_LEAST), TURN_MOST)
 
 
 @dataclass(frozen=True)
