@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.physics_laws import Law, Rig, print_table
 from donkeysim.core.types import FloatArray
 from donkeysim.physics.vehicle import compute_inertia
-from donkeysim.world.car_parts import BatterySpec, EscSpec, ServoSpec
+from donkeysim.world.car_files import BatterySpec, EscSpec, ServoSpec
 from donkeysim.world.specs import CarSpec, load_car
 
 STEP = 1.0 / 480.0

@@ -14,10 +14,9 @@ from donkeysim.core.types import PHYSICS_STEP, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.physics.vehicle import compute_rest_height, compute_static_load
-from donkeysim.world.layout import Layout
 from donkeysim.world.scene import Props, Scene
 from donkeysim.world.specs import CarSpec, SceneSpec, load_car
-from donkeysim.world.state import make_control, make_state
+from donkeysim.world.state import Layout, make_control, make_state
 from donkeysim.world.tracks import load_scene
 
 

@@ -10,10 +10,9 @@ from donkeysim.physics.contact import make_scratch
 from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.physics.kernels.layout import StepScratch
 from donkeysim.physics.vehicle import compute_rest_height
-from donkeysim.world.layout import Layout
 from donkeysim.world.scene import Colliders, Ground, Light, Mesh, Path, Props, Scene, StartGrid
 from donkeysim.world.specs import CarSpec, load_car
-from donkeysim.world.state import make_control, make_state
+from donkeysim.world.state import Layout, make_control, make_state
 
 _EMPTY = Mesh(
     vertex=np.zeros((0, 3), np.float32),

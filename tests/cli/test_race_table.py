@@ -1,6 +1,6 @@
 """A race's result on the terminal."""
 
-from donkeysim.cli.race_table import show_incidents
+from donkeysim.cli.race_results import show_incidents
 from donkeysim.racing.rules.director import Line, Result
 from donkeysim.racing.rules.incident import ENGINEER, Incident
 from donkeysim.racing.rules.rule_book import load_rule_book

@@ -6,7 +6,7 @@ import pytest
 
 from donkeysim.core.errors import PilotError, TubError
 from donkeysim.core.files import find_outside_data
-from donkeysim.learn.files.h5 import read_h5
+from donkeysim.learn.files.keras_files import read_h5
 from donkeysim.tub.formats.convert import convert
 
 

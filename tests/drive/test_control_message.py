@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from donkeysim.core.errors import WireError
-from donkeysim.drive.control_message import MESSAGE_LIMIT, ControlMessage, read_message
+from donkeysim.drive.control_state import MESSAGE_LIMIT, ControlMessage, read_message
 from donkeysim.drive.look import Look
 
 

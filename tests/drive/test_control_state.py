@@ -6,8 +6,7 @@ import pytest
 
 from donkeysim.core.clock import ManualClock
 from donkeysim.core.errors import WireError
-from donkeysim.drive.control_message import ControlMessage
-from donkeysim.drive.control_state import HEARTBEAT_SECONDS, ControlState
+from donkeysim.drive.control_state import HEARTBEAT_SECONDS, ControlMessage, ControlState
 from stand_ins.traveller import StandInTraveller
 
 

@@ -14,8 +14,8 @@ from rich.console import Console
 from donkeysim.car.folder import create_car
 from donkeysim.cli.commands import train
 from donkeysim.cli.donkey import run
-from donkeysim.learn.files.h5 import write_h5
 from donkeysim.learn.files.header import make_header
+from donkeysim.learn.files.keras_files import write_h5
 from donkeysim.learn.files.network import Layer, Network
 from donkeysim.learn.files.places import read_places
 from stand_ins.steered_tub import SIZE, write_steered_tub

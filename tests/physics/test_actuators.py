@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.scenes import Bench
 
-from donkeysim.world.car_parts import BatterySpec, EscSpec, ServoSpec
+from donkeysim.world.car_files import BatterySpec, EscSpec, ServoSpec
 from donkeysim.world.specs import load_car
 from donkeysim.world.state import CHARGE
 

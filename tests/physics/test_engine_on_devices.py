@@ -8,8 +8,7 @@ from tests.stepping import FarDevice, OneRoomEach
 from donkeysim.core.workers import Workers
 from donkeysim.physics.contact import size_scratch
 from donkeysim.physics.engine import PhysicsEngine, measure_world
-from donkeysim.world.layout import Layout
-from donkeysim.world.state import HIT_NONE, make_control, make_state
+from donkeysim.world.state import HIT_NONE, Layout, make_control, make_state
 
 
 def make_crowds(world_count):

@@ -10,10 +10,9 @@ from tests.render.scenery import make_mesh, make_scene
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.workers import Workers
 from donkeysim.render.camera import Renderer
-from donkeysim.world.layout import Layout
 from donkeysim.world.scene import CLASS_CAR, CLASS_GROUND, CLASS_SKY
 from donkeysim.world.specs import BodySpec, CameraSpec, load_car
-from donkeysim.world.state import make_state
+from donkeysim.world.state import Layout, make_state
 
 PLAIN = CameraSpec()
 

@@ -11,8 +11,8 @@ from donkeysim.render.body import fit_models
 from donkeysim.render.camera import Renderer
 from donkeysim.render.kernels.layout import CAR_MESH
 from donkeysim.render.lidar import LidarScanner
-from donkeysim.world.layout import Layout
 from donkeysim.world.specs import BODY_STYLES, load_car
+from donkeysim.world.state import Layout
 from donkeysim.world.tracks.builder import take_cars
 
 CARS = ("rc10", "rc16")

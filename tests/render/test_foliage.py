@@ -9,10 +9,9 @@ from tests.render.scenery import make_mesh, make_scene
 from donkeysim.core.workers import Workers
 from donkeysim.render.camera import Renderer
 from donkeysim.render.texture import TexelPool
-from donkeysim.world.layout import Layout
 from donkeysim.world.scene import CLASS_PROP, SHADE_CUTOUT, SHADE_TEXTURE, SHADE_TWO_SIDED, SHADE_UNLIT, Material
 from donkeysim.world.specs import CameraSpec, load_car
-from donkeysim.world.state import make_state
+from donkeysim.world.state import Layout, make_state
 
 GREEN = (60, 150, 40)
 

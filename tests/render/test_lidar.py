@@ -11,10 +11,9 @@ from tests.render.ray_judge import find_open3d
 
 from donkeysim.core.workers import Workers
 from donkeysim.render.lidar import LidarScanner
-from donkeysim.world.layout import Layout
 from donkeysim.world.scene import COLLIDER_BOX, COLLIDER_CYLINDER, Colliders, Props
 from donkeysim.world.specs import LidarSpec, SceneSpec, load_car
-from donkeysim.world.state import make_state
+from donkeysim.world.state import Layout, make_state
 from donkeysim.world.tracks import load_scene
 
 CAR = replace(load_car("original"), chassis_centre=(0.01, 0.0, 0.03), chassis_size=(0.3, 0.2, 0.16))

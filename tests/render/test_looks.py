@@ -14,10 +14,9 @@ from donkeysim.core.errors import ShapeError
 from donkeysim.core.workers import Workers
 from donkeysim.render import looks, texture
 from donkeysim.render.camera import Renderer
-from donkeysim.world.layout import Layout
 from donkeysim.world.scene import CarModel
 from donkeysim.world.specs import BODY_STYLES, BodySpec, CameraSpec, load_car
-from donkeysim.world.state import make_state
+from donkeysim.world.state import Layout, make_state
 
 CAR = load_car("original")
 

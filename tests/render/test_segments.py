@@ -12,10 +12,9 @@ from donkeysim.core.errors import ShapeError
 from donkeysim.core.workers import Workers
 from donkeysim.render.camera import Renderer
 from donkeysim.sim.simulator import Simulator
-from donkeysim.world.layout import Layout
 from donkeysim.world.scene import CLASS_CAR, CLASS_GROUND, CLASS_LINE, CLASS_ROAD
 from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec, load_car
-from donkeysim.world.state import make_state
+from donkeysim.world.state import Layout, make_state
 from donkeysim.world.tracks.catalogue import find_track
 from donkeysim.world.tracks.paths.path import build_centre_line
 from donkeysim.world.tracks.track_file import read_track

@@ -8,9 +8,8 @@ from tests.render.scenery import make_scene
 
 from donkeysim.core.workers import Workers
 from donkeysim.render.camera import Renderer
-from donkeysim.world.layout import Layout
 from donkeysim.world.specs import CameraSpec, load_car
-from donkeysim.world.state import make_state
+from donkeysim.world.state import Layout, make_state
 
 SUN = (0.6, 0.0, 0.8)
 """0.75 m of shadow for each metre of height, towards -x."""

@@ -11,8 +11,8 @@ import pytest
 
 from donkeysim.core.clock import AwakeClock, ManualClock
 from donkeysim.serve.connection import BURST_COST, MOST_STALLED_SECONDS, Connection
-from donkeysim.serve.fault_log import FaultLog
 from donkeysim.serve.output import Output, OutputKind
+from donkeysim.serve.session import FaultLog
 from donkeysim.wire.messages import QuitApp
 from donkeysim.wire.reading import read_request
 from serve.test_peer_window import Announcing

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from donkeysim.core.clock import ManualClock
-from donkeysim.serve.fault_log import MOST_LINES, STRETCH_SECONDS, FaultLog
+from donkeysim.serve.session import MOST_LINES, STRETCH_SECONDS, FaultLog
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from donkeysim.core.clock import ManualClock
-from donkeysim.serve.fault_log import FaultLog
-from donkeysim.serve.session import MOST_MESSAGES_A_SECOND, ClientState, Session, find_refusal
+from donkeysim.serve.session import MOST_MESSAGES_A_SECOND, ClientState, FaultLog, Session, find_refusal
 from donkeysim.wire import messages
 from donkeysim.wire.reading import read_request
 from wire.hostile import REAL, make_hostile, receive_all

@@ -12,7 +12,7 @@ from donkeysim.core.clock import ManualClock
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.image import decode_picture
 from donkeysim.record.replay import Replay
-from donkeysim.render import nameplate
+from donkeysim.render import body
 from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.output import OutputKind
 from donkeysim.serve.scene_loader import SceneLoader
@@ -717,7 +717,7 @@ def test_a_plate_is_drawn_beside_the_simulation_before_it_is_needed(monkeypatch)
     request = read_request({"msg_type": "car_config", **fields}).request
     assert not rig.simulation.may_execute(1, request), "its plate is not drawn yet"
     wait_until(lambda: rig.simulation.may_execute(1, request))
-    monkeypatch.setattr(nameplate, "draw_plate", pytest.fail)
+    monkeypatch.setattr(body, "draw_plate", pytest.fail)
     rig.say(1, "car_config", **fields)
     assert rig.simulation.list_cars()[0].name == "Grace H."
     with pytest.raises(pytest.fail.Exception):

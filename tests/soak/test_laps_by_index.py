@@ -9,13 +9,11 @@ from tests.stepping import OneRoomEach
 
 from donkeysim.core.workers import Workers
 from donkeysim.drivers.path_follower import PathFollower
-from donkeysim.physics.engine import PhysicsEngine, measure_world
-from donkeysim.physics.ledger import make_book, make_derived
+from donkeysim.physics.engine import PhysicsEngine, make_book, make_derived, measure_world
 from donkeysim.sim.simulator import Simulator
-from donkeysim.world.layout import Layout
 from donkeysim.world.ledger import EVENT_HIT, EVENT_LAP
 from donkeysim.world.specs import ChallengeSpec, SceneSpec, WorldSpec
-from donkeysim.world.state import HIT_CAR, Control, State
+from donkeysim.world.state import HIT_CAR, Control, Layout, State
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(1800)]
 

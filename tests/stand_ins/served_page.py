@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 from websockets.sync.client import connect
 
-from donkeysim.drive.control_message import ControlMessage
 from donkeysim.drive.control_page import ControlPage
+from donkeysim.drive.control_state import ControlMessage
 from waiting import PATIENCE, wait_until
 
 

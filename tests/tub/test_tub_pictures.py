@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from donkeysim.core.errors import TubError
-from donkeysim.tub.film import FilmOptions, draw_frame, make_film
+from donkeysim.tub.film import FilmOptions, draw_frame, find_saliency, make_film
 from donkeysim.tub.histogram import (
     choose_key,
     describe_error,
@@ -16,7 +16,6 @@ from donkeysim.tub.histogram import (
     name_histogram,
 )
 from donkeysim.tub.reader import TubReader
-from donkeysim.tub.saliency import find_saliency
 from donkeysim.tub.writer import TubWriter
 from tub.drives import make_record, write_tub
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from donkeysim.world.tracks.structures.lettering import make_banner, make_bridge_board, make_sign
+from donkeysim.world.tracks.structures.panels import make_banner, make_bridge_board, make_sign
 
 
 def measure_ink(texture, ground):

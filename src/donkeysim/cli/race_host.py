@@ -68,7 +68,7 @@ def make_offer(arguments: argparse.Namespace) -> RaceOffer:
     """
     from donkeysim.cli.console import console
     from donkeysim.cli.race_cars import make_plan, make_racers
-    from donkeysim.cli.race_table import show_result
+    from donkeysim.cli.race_results import show_result
     from donkeysim.racing.host.paddock import RaceOffer
     from donkeysim.racing.run.race_file import Report
 

@@ -14,9 +14,8 @@ import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from donkeysim.core.errors import DonkeySimError
-from donkeysim.drive.control_message import read_message
 from donkeysim.drive.control_report import CarReport
-from donkeysim.drive.control_state import ControlState, Driver
+from donkeysim.drive.control_state import ControlState, Driver, read_message
 
 LONGEST_QUEUE = 64
 """News that a client has not taken; older ones are dropped."""

@@ -24,9 +24,8 @@ from donkeysim.drive.control_report import CarReport, HitMemory, make_report
 from donkeysim.drive.control_routes import create_app
 from donkeysim.drive.control_state import ControlCommand, ControlState, Tick
 from donkeysim.drive.drawn_views import OpenViews, find_views
-from donkeysim.drive.look import Look, keep_look
+from donkeysim.drive.look import Look, Traveller, dress_car, keep_look
 from donkeysim.drive.parts.driving import MODES
-from donkeysim.drive.places import Traveller, dress_car
 from donkeysim.web.access import arrange_access
 from donkeysim.web.mjpeg import PictureStream
 from donkeysim.web.serving import PageServer, bind_exactly

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from donkeysim.drive.control_state import Tick
-from donkeysim.drive.look import Look
-from donkeysim.drive.places import Traveller
+from donkeysim.drive.look import Look, Traveller
 from donkeysim.world.telemetry import Telemetry
 from donkeysim.world.tracks.catalogue import group_scenes, shorten_scene_name
 

@@ -28,8 +28,7 @@ from starlette.websockets import WebSocket
 
 from donkeysim.core.errors import DonkeySimError, WireError
 from donkeysim.drive.control_link import ControlLink
-from donkeysim.drive.control_message import MESSAGE_LIMIT, read_message
-from donkeysim.drive.control_state import ControlState
+from donkeysim.drive.control_state import MESSAGE_LIMIT, ControlState, read_message
 from donkeysim.drive.drawn_views import OpenViews
 from donkeysim.watch.spectator import PixelCount
 from donkeysim.web.access import Access, read_body

@@ -1,4 +1,4 @@
-"""How the car looks: as GYM_CONF says, or as somebody has chosen on the control page since."""
+"""How the car looks: as GYM_CONF says, or as somebody has chosen on the control page since; and where it drives."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 import msgspec
 
 from donkeysim.car.config import Config
-from donkeysim.core.errors import SpecError
+from donkeysim.core.errors import DonkeySimError, SpecError, WireError, describe_unknown
 from donkeysim.core.files import write_whole
 from donkeysim.envs.conf import EnvConf
 from donkeysim.envs.conf_messages import Message, make_car_message
@@ -28,6 +28,8 @@ _KEYS = ("car_name", "body_style", "body_rgb")
 _log = logging.getLogger(__name__)
 
 Shade = Annotated[int, msgspec.Meta(ge=0, le=255)]
+
+_NO_CAR = "its manage.py gives the page no car; run `donkey update`."
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -114,3 +116,66 @@ def find_car_name(config: Config) -> str:
     conf = read_gym_conf(config)
     own = conf.get("car_config") or {}
     return str(own.get("car_name", conf.get("car_name", "")))
+
+
+class Traveller(Protocol):
+    """A car that can be sent elsewhere; its methods may be called from any thread."""
+
+    @property
+    def place(self) -> str:
+        """Name of the place where it drives; "" in a simulator's menu."""
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where it could drive; () where it is not known."""
+
+    @property
+    def look(self) -> Look:
+        """How it looks."""
+
+    def dress(self, look: Look) -> None:
+        """Let it look otherwise soon.
+
+        Raises:
+            DonkeySimError: That is not possible now.
+        """
+
+    def go_to(self, place: str) -> None:
+        """Begin to go there.
+
+        Raises:
+            DonkeySimError: That is not possible now.
+        """
+
+    def take_trouble(self) -> str:
+        """Return why it could not go where it was sent, once; "" for nothing."""
+
+
+def send_car(car: Traveller | None, place: str) -> None:
+    """Send a car to a place.
+
+    Raises:
+        WireError: It cannot go there; a sentence for who asked.
+    """
+    if car is None:
+        raise WireError(f"this car cannot go to {place!r}: {_NO_CAR}")
+    if place not in car.places:
+        raise WireError(describe_unknown("place", place, car.places))
+    try:
+        car.go_to(place)
+    except DonkeySimError as error:
+        raise WireError(str(error)) from error
+
+
+def dress_car(car: Traveller | None, look: Look) -> None:
+    """Let a car look otherwise.
+
+    Raises:
+        WireError: That is not possible now; a sentence for who asked.
+    """
+    if car is None:
+        raise WireError(f"this car cannot look otherwise: {_NO_CAR}")
+    try:
+        car.dress(look)
+    except DonkeySimError as error:
+        raise WireError(str(error)) from error

@@ -23,9 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.types import FloatArray, LongArray
-from donkeysim.drivers.driving_line import count_points_per_node, find_least_radius, measure_room, plan_path
+from donkeysim.drivers.driving_line import LineTable, count_points_per_node, find_least_radius, measure_room, plan_path
 from donkeysim.drivers.lap_time import GripUse, Powertrain, SpeedPlan, find_axles, list_around, make_powertrain
-from donkeysim.drivers.line_table import LineTable
 from donkeysim.drivers.steering import Action
 from donkeysim.world.ledger import Ledger
 from donkeysim.world.path_frame import take_next

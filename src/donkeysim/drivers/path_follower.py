@@ -11,11 +11,10 @@ import math
 from typing import NamedTuple
 
 from donkeysim.core.errors import SpecError, describe_unknown
-from donkeysim.core.remembered import remember
+from donkeysim.core.memory import remember
 from donkeysim.core.rotation import wrap_angle
-from donkeysim.drivers.driving_line import count_points_per_node, measure_room, plan_fastest, plan_path
+from donkeysim.drivers.driving_line import LineTable, count_points_per_node, measure_room, plan_fastest, plan_path
 from donkeysim.drivers.lap_time import GripUse, SpeedPlan, find_axles, make_powertrain, sample_friction
-from donkeysim.drivers.line_table import LineTable
 from donkeysim.drivers.steering import PERIOD, Action, Motion, Regulator
 from donkeysim.drivers.traffic import Traffic
 from donkeysim.world.ledger import Ledger
@@ -61,6 +60,10 @@ BACKING = 0.3
 UPRIGHT = 0.3
 """Height of the car's own up axis below which it lies on its side or roof, and nothing helps."""
 
+_PLANS: dict[int, dict[tuple[object, ...], SpeedPlan]] = {}
+"""Of living scenes by their `id`: drivers of a race choose among the same lines, and all choices take a tenth of a
+second."""
+
 
 class _Pose(NamedTuple):
     """Where a car is and how it moves, on the ground plane.
@@ -82,11 +85,6 @@ class _Pose(NamedTuple):
     side: float
     turn: float
     up: float
-
-
-_PLANS: dict[int, dict[tuple[object, ...], SpeedPlan]] = {}
-"""Of living scenes by their `id`: drivers of a race choose among the same lines, and all choices take a tenth of a
-second."""
 
 
 def _take_plan(scene: Scene, car: CarSpec, style: str, use: GripUse | None, speed_limit: float) -> SpeedPlan:

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from donkeysim.core.types import FloatArray
-from donkeysim.drivers.line_table import LineTable
+from donkeysim.drivers.driving_line import LineTable
 from donkeysim.world.ledger import Ledger
 
 PASS, PASS_TIME = 1.2, 0.5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,13 @@ from donkeysim.core.types import PHYSICS_STEP, FloatArray, IntArray, LongArray
 from donkeysim.physics.contact import make_obstacles, make_prop_table, make_scratch, measure_scratch
 from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.layout import EVENT_RESERVE, EVENT_ROOM, P_TARGET, EventTable, Orders, Terrain
-from donkeysim.physics.kernels.ledger import write_one_row
+from donkeysim.physics.kernels.ledger import SOURCES, Book, Derived, LedgerRows, PathTables, write_one_row
 from donkeysim.physics.kernels.world import place_one_car, step_one_world
-from donkeysim.physics.ledger import make_book, make_derived
 from donkeysim.physics.progress import make_course
 from donkeysim.physics.vehicle import CarParams, make_orders, make_params, share_params
-from donkeysim.world.layout import Layout
+from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Ground, Props, Scene
-from donkeysim.world.state import HIT_NONE, Control, State, make_control, make_state
+from donkeysim.world.state import HIT_NONE, Control, Layout, State, make_control, make_state
 
 LEAST_WORK = 256
 """Cars times steps that are worth a thread of their own: a quarter of a millisecond."""
@@ -28,6 +28,9 @@ LEAST_WORK = 256
 CEILING_REACH = 0.4
 """`Terrain.ceiling` holds the greatest height within this distance of a grid corner's cell [m]; a car's half diagonal
 and more."""
+
+_TYPES = {"FloatArray": np.float64, "IntArray": np.int32}
+"""Of the numbers of columns, by annotation."""
 
 
 class PhysicsEngine:
@@ -268,3 +271,36 @@ def _raise_ceiling(ground: Ground) -> FloatArray:
         windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=axis)
         ceiling = np.ascontiguousarray(windows.max(axis=-1))
     return ceiling
+
+
+def make_derived(car_count: int, point_count: int = 0) -> Derived:
+    """Return rows of zeros, for so many points of the path ahead."""
+    columns = [column for column in fields(Ledger) if column.name in Derived._fields]
+    shapes = {"ahead": (car_count, point_count, 2)}
+    return Derived(*(np.zeros(shapes.get(column.name, car_count), _TYPES[str(column.type)]) for column in columns))
+
+
+def share_rows(state: State, control: Control, derived: Derived) -> LedgerRows:
+    """Return all columns of the ledger, each the array that holds its numbers."""
+    known = state._asdict() | control._asdict() | derived._asdict()
+    return LedgerRows(*(known[SOURCES[name]] for name in LedgerRows._fields))
+
+
+def make_book(scenes: Sequence[Scene], derived: Derived, look_ahead: Sequence[float] = ()) -> Book:
+    """Return the paths of these scenes, one after another, with the rows.
+
+    Args:
+        scenes: Places.
+        derived: To be written.
+        look_ahead: Distances for `Derived.ahead`, rising, 0 or more [m].
+    """
+    entry = np.zeros((len(scenes), 3), np.int64)
+    nodes, widths, first = [], [], 0
+    for row, path in enumerate(scene.path for scene in scenes):
+        entry[row] = (first, len(path.position), path.closed)
+        point = path.position[[*range(len(path.position)), 0 if path.closed else -1], :2]
+        nodes.append(np.column_stack([point, np.append(path.frame.node_length, path.frame.length)]))
+        widths.append(np.column_stack([path.width_left, path.width_right])[[*range(len(path.position)), -1]])
+        first += len(path.position) + 1
+    distances: FloatArray = np.array(look_ahead, np.float64)
+    return Book(PathTables(entry, np.concatenate(nodes), np.concatenate(widths), distances), derived)

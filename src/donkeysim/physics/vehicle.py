@@ -10,7 +10,7 @@ from donkeysim.core.errors import SpecError
 from donkeysim.core.types import FloatArray
 from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.tyre import ORIGIN_SLOPE
-from donkeysim.world.car_parts import WheelCurve
+from donkeysim.world.car_files import WheelCurve
 from donkeysim.world.specs import CarSpec
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from donkeysim.core.device import Device
 from donkeysim.record import action_log as log
-from donkeysim.record.origin import describe_origin
+from donkeysim.record.action_log import describe_origin
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import Snapshot, list_arrays
-from donkeysim.world.layout import hold_car
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import WorldSpec
+from donkeysim.world.state import hold_car
 
 
 def open_simulator(

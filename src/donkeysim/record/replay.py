@@ -10,7 +10,7 @@ import numpy as np
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.types import PHYSICS_STEP
 from donkeysim.record import action_log as log
-from donkeysim.record.origin import describe_origin, list_differences
+from donkeysim.record.action_log import describe_origin, list_differences
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import Snapshot, list_arrays, make_snapshot

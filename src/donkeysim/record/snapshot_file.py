@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from donkeysim.core.errors import SpecError
 from donkeysim.core.files import write_whole
 from donkeysim.core.types import PHYSICS_STEP
-from donkeysim.record.origin import describe_origin, rename_origin
+from donkeysim.record.action_log import describe_origin, rename_origin
 from donkeysim.sim.ledger import WAY_FIELDS
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.snapshot import Snapshot, list_arrays, make_snapshot
-from donkeysim.world.layout import hold_car
 from donkeysim.world.specs import WorldSpec
-from donkeysim.world.state import ACTIVE_FIELDS, complete_active
+from donkeysim.world.state import ACTIVE_FIELDS, complete_active, hold_car
 from donkeysim.world.tracks.former_places import rename_world
 
 FORMAT = 3

@@ -15,6 +15,7 @@ from donkeysim.core.index_loops import RepeatedCall
 from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
+from donkeysim.render.body import prepare_plate
 from donkeysim.render.camera_group import (
     CameraGroup,
     Frame,
@@ -35,15 +36,13 @@ from donkeysim.render.kernels.picture import render_cameras
 from donkeysim.render.kernels.poses import place_cameras
 from donkeysim.render.looks import Looks
 from donkeysim.render.moment import Moment
-from donkeysim.render.nameplate import prepare_plate
 from donkeysim.render.scratch import ScratchRoom, round_up
 from donkeysim.render.tables import PictureTables, PoseReader, PoseTables, Scratch
 from donkeysim.render.variation import CarVariation, VariedCameras, make_variation, vary_cameras
 from donkeysim.render.warp import open_warp
-from donkeysim.world.layout import Layout
 from donkeysim.world.randomization import RandomizationSpec
 from donkeysim.world.specs import BodySpec, CameraSpec
-from donkeysim.world.state import State, make_state
+from donkeysim.world.state import Layout, State, make_state
 
 FAR = 800.0 / 8.0
 """Far plane of car cameras [m], the original's."""

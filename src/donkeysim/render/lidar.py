@@ -31,10 +31,9 @@ from donkeysim.render.kernels.lidar import (
     write_shape,
 )
 from donkeysim.render.tables import PoseReader
-from donkeysim.world.layout import Layout
 from donkeysim.world.scene import COLLIDER_BOX, Colliders, Ground, Props, Scene
 from donkeysim.world.specs import BODY_STYLES, CarSpec, LidarSpec
-from donkeysim.world.state import State, make_state
+from donkeysim.world.state import Layout, State, make_state
 
 
 class LidarScanner:

@@ -9,18 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from donkeysim.core.errors import ShapeError
-from donkeysim.core.remembered import remember
+from donkeysim.core.memory import remember
 from donkeysim.core.types import ByteArray, FloatArray
-from donkeysim.render.body import fit_models
+from donkeysim.render.body import Plate, fit_models, prepare_plate
 from donkeysim.render.geometry import GrowingTable, MeshStore, PreparedMesh, prepare_mesh
 from donkeysim.render.kernels.layout import CAR_MESH, SHADOW, SHADOW_WIDTH, SPHERE_RADIUS
 from donkeysim.render.kernels.shade import SHADE_NO_FOG
-from donkeysim.render.nameplate import Plate, prepare_plate
 from donkeysim.render.tables import PictureTables, QuadPool
 from donkeysim.render.texture import SKY_AXES, SKY_MARGIN, TexelPool, check_texture_index, take_sky_faces
-from donkeysim.world.layout import Layout
 from donkeysim.world.scene import CLASS_CAR, CLASS_SKY, SHADE_CUTOUT, SHADE_TEXTURE, SHADE_UNLIT, Mesh, Scene
 from donkeysim.world.specs import BodySpec, CarSpec
+from donkeysim.world.state import Layout
 
 SKY_DISTANCE = 1.0e5
 """Half the side of the sky's box [m]: everything is nearer."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from donkeysim.core.errors import SceneError, ShapeError
-from donkeysim.core.remembered import remember
+from donkeysim.core.memory import remember
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, WordArray
 
 LEVEL_LIMIT = 14

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from donkeysim.core.errors import PilotError
 from donkeysim.core.files import replace_file
 from donkeysim.core.types import Float32Array
-from donkeysim.learn.files.h5 import write_h5
 from donkeysim.learn.files.header import make_header
+from donkeysim.learn.files.keras_files import write_h5
 from donkeysim.learn.files.network import Layer, Network
 from donkeysim.learn.files.onnx_writer import make_onnx
 from donkeysim.rl.observation import PICTURE_HEIGHT, PICTURE_WIDTH

@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
 from donkeysim.core.clock import Clock, TokenBucket
-from donkeysim.serve.fault_log import FaultLog
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.peer_window import PeerWindow
-from donkeysim.serve.session import Received, Session
+from donkeysim.serve.session import FaultLog, Received, Session
 from donkeysim.wire.messages import Request
 from donkeysim.wire.reading import Reading
 from donkeysim.wire.replies import TELEMETRY_START

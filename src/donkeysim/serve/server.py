@@ -15,9 +15,9 @@ from typing import Any
 from donkeysim.core.clock import Clock, TokenBucket
 from donkeysim.core.files import describe_failure
 from donkeysim.serve.connection import Connection
-from donkeysim.serve.fault_log import FaultLog
 from donkeysim.serve.options import DEFAULT_CONTROL, find_forbidden
 from donkeysim.serve.output import Output
+from donkeysim.serve.session import FaultLog
 from donkeysim.serve.simulation_thread import SimulationThread
 from donkeysim.web.origin import is_loopback
 from donkeysim.wire.messages import Request

@@ -9,8 +9,8 @@ import numpy as np
 
 from donkeysim.core.device import is_here
 from donkeysim.core.types import LongArray
+from donkeysim.physics.engine import make_book, make_derived, share_rows
 from donkeysim.physics.kernels.ledger import LedgerRows
-from donkeysim.physics.ledger import make_book, make_derived, share_rows
 from donkeysim.sim.place import Place
 from donkeysim.world.ledger import Event, Ledger
 from donkeysim.world.state import Control, State

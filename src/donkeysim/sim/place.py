@@ -17,10 +17,9 @@ from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.render.camera import Renderer
 from donkeysim.render.lidar import LidarScanner
 from donkeysim.sim.randomizer import Randomizer, make_randomizer
-from donkeysim.world.layout import make_layout
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec, SceneSpec, WorldSpec
-from donkeysim.world.state import State, make_state
+from donkeysim.world.state import State, make_layout, make_state
 from donkeysim.world.tracks.catalogue import share_scene
 
 GRID_ROOM = 0.125

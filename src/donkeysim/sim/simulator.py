@@ -23,11 +23,10 @@ from donkeysim.sim.equipment import CarCapture, LidarCapture
 from donkeysim.sim.observe import name_hit, observe_lidar, observe_telemetry
 from donkeysim.sim.place import make_world_keys
 from donkeysim.sim.snapshot import Snapshot, copy_snapshot, make_snapshot
-from donkeysim.world.layout import hold_car
 from donkeysim.world.ledger import Event
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec
-from donkeysim.world.state import State
+from donkeysim.world.state import State, hold_car
 from donkeysim.world.telemetry import LidarPoint, Telemetry
 
 STEPS_PER_FRAME = PHYSICS_RATE // 20

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from donkeysim.core.errors import ShapeError, SpecError
 from donkeysim.core.types import LongArray
 from donkeysim.sim.delay_line import list_under_way, make_lines
-from donkeysim.world.layout import find_car
 from donkeysim.world.specs import SceneSpec, WorldSpec
-from donkeysim.world.state import Control, State, make_control, make_state
+from donkeysim.world.state import Control, State, find_car, make_control, make_state
 
 
 @dataclass(frozen=True)

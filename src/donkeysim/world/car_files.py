@@ -1,7 +1,11 @@
-"""Where cars come from: presets, the surfaces that they are offered on, and TOML files of one's own."""
+"""Where cars come from: presets, the surfaces that they are offered on, and TOML files of one's own.
+
+Parts with tables of their own there: tyres, servo, ESC and battery; all off by default.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -81,3 +85,117 @@ def _read_table(path: Path) -> dict[str, Any]:
         known = whole.get(key)
         whole[key] = known | value if isinstance(known, dict) and isinstance(value, dict) else value
     return whole
+
+
+@dataclass(frozen=True)
+class WheelCurve:
+    """Friction curve of a tyre in one direction: two cubic pieces, flat at extremum and asymptote.
+
+    Attributes:
+        extremum_slip: Slip of greatest force [-] or [rad].
+        extremum_value: Force over load there [-].
+        asymptote_slip: Slip from which the force is constant.
+        asymptote_value: Force over load there [-].
+        stiffness: Multiplies the force [-].
+        origin_slope: Slope without slip, in extremum values per extremum slip, 1 to 3; with 1.5 the curve is as good as
+            straight up to a third of its extremum.
+    """
+
+    extremum_slip: float
+    extremum_value: float
+    asymptote_slip: float
+    asymptote_value: float
+    stiffness: float = 1.0
+    origin_slope: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 1.0 <= self.origin_slope <= 3.0:  # beyond, the curve would have a greater value before its extremum
+            raise SpecError(f"origin_slope {self.origin_slope:g} is not valid; it takes 1 to 3.")
+
+
+@dataclass(frozen=True)
+class TyreSpec:
+    """Tyres of a preset on a surface.
+
+    Attributes:
+        surface: Its name, as in `rc10-asphalt`.
+        forward: Longitudinal friction there.
+        sideways: Lateral friction.
+        sideways_rear: That of the rear wheels, where it differs.
+    """
+
+    surface: str
+    forward: WheelCurve
+    sideways: WheelCurve
+    sideways_rear: WheelCurve | None = None
+
+
+@dataclass(frozen=True)
+class ServoSpec:
+    """What turns the wheels.
+
+    Attributes:
+        speed: Of the steered wheels [rad/s]; 0: at once.
+        dead_band: It does not move while the wheels are so near to what is asked [rad].
+    """
+
+    speed: float = 0.0
+    dead_band: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.speed < 0.0 or self.dead_band < 0.0:
+            raise SpecError("speed and dead_band of a servo take 0 or more.")
+
+
+@dataclass(frozen=True)
+class EscSpec:
+    """What drives the motor, an electronic speed control.
+
+    Attributes:
+        dead_zone: Throttle below which nothing happens; the rest of the stick's way does all, 0 to 0.5.
+        double_tap: A backward throttle brakes; backwards goes only who lets go once and asks again when the car stands.
+        brake: Share of the wheels' brake torque at throttle -1 while it brakes.
+        cogging: Share of the torque that is missing at the worst place of the motor's turn as it starts, 0 to 1.
+        cogging_speed: Speed of the wheels from which the motor runs smoothly [m/s].
+        cogging_count: How often that place comes in a turn of the wheels.
+    """
+
+    dead_zone: float = 0.0
+    double_tap: bool = False
+    brake: float = 1.0
+    cogging: float = 0.0
+    cogging_speed: float = 1.0
+    cogging_count: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.dead_zone <= 0.5:
+            raise SpecError(f"dead_zone {self.dead_zone:g} is not valid; it takes 0 to 0.5.")
+        if not 0.0 <= self.cogging <= 1.0 or self.cogging_speed <= 0.0:
+            raise SpecError(f"cogging {self.cogging:g} takes 0 to 1, cogging_speed {self.cogging_speed:g} more than 0.")
+
+
+@dataclass(frozen=True)
+class BatterySpec:
+    """What feeds the motor. The car's `torque_max` and `torque_curve` hold at the full battery's voltage.
+
+    Attributes:
+        capacity: Charge of the full battery [A h]; 0: a battery that neither sags nor empties.
+        voltage: Of the full battery [V].
+        empty_voltage: Of the empty one; between them it falls evenly [V].
+        resistance: Of battery and wires [Ω].
+        current_max: At the motor's greatest torque [A].
+    """
+
+    capacity: float = 0.0
+    voltage: float = 8.4
+    empty_voltage: float = 7.0
+    resistance: float = 0.0
+    current_max: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.capacity < 0.0 or self.resistance < 0.0 or self.current_max < 0.0:
+            raise SpecError("capacity, resistance and current_max of a battery take 0 or more.")
+        if not 0.0 < self.empty_voltage <= self.voltage:
+            raise SpecError(f"empty_voltage {self.empty_voltage:g} V must lie above 0 and not above voltage.")
+        if self.resistance * self.current_max >= 0.5 * self.empty_voltage:
+            raise SpecError("resistance times current_max must stay below half of empty_voltage.")

@@ -12,7 +12,7 @@ from donkeysim.core.checked_fields import check_fields, limit
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.frames import Vector
 from donkeysim.world import car_files
-from donkeysim.world.car_parts import BatterySpec, EscSpec, ServoSpec, TyreSpec, WheelCurve
+from donkeysim.world.car_files import BatterySpec, EscSpec, ServoSpec, TyreSpec, WheelCurve
 from donkeysim.world.lens import LensSpec
 from donkeysim.world.randomization import RandomizationSpec
 
@@ -25,6 +25,12 @@ IMAGE_ENCODINGS = ("JPG", "PNG", "TGA")
 QUALITIES = ("default", "fast", "smooth")
 """Camera qualities: `default` filters textures, `fast` takes the nearest texel of the right mip level; `smooth` is as
 `default` and blends texels that are larger than pixels, which one sees in large pictures only."""
+
+MOST_ADDED = 1000
+"""Things of a kind that a challenge adds."""
+
+TURN_LEAST, TURN_MOST = 0.1, 20.0
+"""Limits of `RoadSpec.turn` [degree]."""
 
 
 @dataclass(frozen=True)
@@ -263,13 +269,6 @@ class CarSpec:
     def has_actuators(self) -> bool:
         """Whether anything stands between what is asked of it and what its wheels do."""
         return (self.servo, self.esc, self.battery) != (ServoSpec(), EscSpec(), BatterySpec())
-
-
-MOST_ADDED = 1000
-"""Things of a kind that a challenge adds."""
-
-TURN_LEAST, TURN_MOST = 0.1, 20.0
-"""Limits of `RoadSpec.turn` [degree]."""
 
 
 @dataclass(frozen=True)

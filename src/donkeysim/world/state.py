@@ -2,16 +2,22 @@
 
 `car = world * cars_per_world + slot`; movable props have a flat axis of their own,
 `prop = world * props_per_world + slot`. Private to `physics`, `render` and `sim`; everybody else reads the
-`world.ledger.Ledger` and changes things by `sim.commands`.
+`world.ledger.Ledger` and changes things by `sim.commands`. `Layout` says which worlds are where, and how many rows each
+has.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from donkeysim.core.types import ByteArray, FloatArray, IntArray, LongArray
+from donkeysim.world.camera_file import load_camera
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import CarSpec, WorldSpec, load_car
 
 HIT_NONE = -1
 """`State.hit`: nothing was touched."""
@@ -32,6 +38,29 @@ TOUCH_COUNT = 8
 
 FAULT_RESCUED = 1
 """`State.fault` bit: the car left the world or would have become non-finite and was put back at its spawn pose."""
+
+ACTIVE_FIELDS = ("active_node", "active_offset")
+"""What moments and logs of former formats do not hold; see `complete_active`."""
+
+_TYPES = (
+    dict.fromkeys(("present", "on_road", "prop_asleep"), np.uint8)
+    | dict.fromkeys(("node_index", "lap", "lap_nodes", "checkpoint", "lines_passed", "hit", "touching"), np.int32)
+    | {"active_node": np.int32}
+    | dict.fromkeys(("fault", "reset_count", "prop_still"), np.int32)
+    | {"step_index": np.int64}
+)
+"""Of the arrays whose numbers are whole."""
+
+_TURNS = ("orientation", "rotation_step", "spawn_orientation", "prop_orientation")
+
+_SHAPES: dict[str, tuple[int, ...]] = (
+    dict.fromkeys(("position", "velocity", "angular_velocity", "acceleration_body", "spawn_position"), (3,))
+    | dict.fromkeys(("prop_position", "prop_velocity", "prop_angular_velocity"), (3,))
+    | dict.fromkeys(("wheel_speed", "wheel_angle", "wheel_extension", "wheel_load"), (4,))
+    | dict.fromkeys(_TURNS, (4,))
+    | {"wheel_grip": (4, 2), "touching": (TOUCH_COUNT,), "powertrain": (POWERTRAIN_WIDTH,)}
+)
+"""Of a row, where it is more than a number."""
 
 
 class Control(NamedTuple):
@@ -154,10 +183,6 @@ class State(NamedTuple):
     """Physics steps since the scene was loaded, shape [world_count]."""
 
 
-ACTIVE_FIELDS = ("active_node", "active_offset")
-"""What moments and logs of former formats do not hold; see `complete_active`."""
-
-
 def complete_active(state: State) -> None:
     """Let the active nodes of a moment of a former format be where the cars are."""
     state.active_node[:], state.active_offset[:] = state.node_index, state.cte
@@ -166,27 +191,6 @@ def complete_active(state: State) -> None:
 def make_control(car_count: int) -> Control:
     """Return controls at zero."""
     return Control(*(np.zeros(car_count) for _ in Control._fields))
-
-
-_TYPES = (
-    dict.fromkeys(("present", "on_road", "prop_asleep"), np.uint8)
-    | dict.fromkeys(("node_index", "lap", "lap_nodes", "checkpoint", "lines_passed", "hit", "touching"), np.int32)
-    | {"active_node": np.int32}
-    | dict.fromkeys(("fault", "reset_count", "prop_still"), np.int32)
-    | {"step_index": np.int64}
-)
-"""Of the arrays whose numbers are whole."""
-
-_TURNS = ("orientation", "rotation_step", "spawn_orientation", "prop_orientation")
-
-_SHAPES: dict[str, tuple[int, ...]] = (
-    dict.fromkeys(("position", "velocity", "angular_velocity", "acceleration_body", "spawn_position"), (3,))
-    | dict.fromkeys(("prop_position", "prop_velocity", "prop_angular_velocity"), (3,))
-    | dict.fromkeys(("wheel_speed", "wheel_angle", "wheel_extension", "wheel_load"), (4,))
-    | dict.fromkeys(_TURNS, (4,))
-    | {"wheel_grip": (4, 2), "touching": (TOUCH_COUNT,), "powertrain": (POWERTRAIN_WIDTH,)}
-)
-"""Of a row, where it is more than a number."""
 
 
 def make_state(world_count: int, cars_per_world: int, props_per_world: int, has_actuators: bool = False) -> State:
@@ -212,3 +216,57 @@ def make_state(world_count: int, cars_per_world: int, props_per_world: int, has_
     arrays["hit"][:] = arrays["touching"][:] = HIT_NONE
     arrays["prop_asleep"][:] = 1
     return State(**arrays)
+
+
+class Layout(NamedTuple):
+    """Worlds of a simulator; car row = world * cars_per_world + slot, and likewise for movable props."""
+
+    scenes: Sequence[Scene]
+    """Places."""
+    world_scene: IntArray
+    """Index into `scenes` of each world, shape [world_count]."""
+    car: CarSpec
+    """Every car's preset."""
+    world_count: int
+    cars_per_world: int
+    """Slots for cars in each world."""
+    props_per_world: int
+    """Slots for movable props in each world."""
+
+    @property
+    def car_count(self) -> int:
+        """Slots for cars in all worlds."""
+        return self.world_count * self.cars_per_world
+
+
+def make_layout(spec: WorldSpec, scenes: Sequence[Scene]) -> Layout:
+    """Return the layout of an experiment: worlds take turns on the scenes.
+
+    Args:
+        spec: How many worlds and cars, and which car.
+        scenes: Those of `spec.scenes`, built.
+
+    Raises:
+        SpecError: There is no such car or camera.
+    """
+    world_scene = (np.arange(spec.world_count) % len(scenes)).astype(np.int32)
+    props_per_world = max(len(scene.props.mass) for scene in scenes)
+    return Layout(scenes, world_scene, find_car(spec), spec.world_count, spec.cars_per_world, props_per_world)
+
+
+def find_car(spec: WorldSpec) -> CarSpec:
+    """Return the car of an experiment, with its camera.
+
+    Raises:
+        SpecError: There is no such car or camera.
+    """
+    if spec.car_spec is not None:
+        return spec.car_spec
+    car = load_car(spec.car)
+    return replace(car, camera=load_camera(spec.camera, car.camera)) if spec.camera else car
+
+
+def hold_car(spec: WorldSpec, car: CarSpec) -> WorldSpec:
+    """Return a spec that contains its car where a file says what it is: that may be elsewhere later, or another one."""
+    is_own = any(name.endswith(".toml") for name in (spec.car, spec.camera))
+    return replace(spec, car_spec=car) if is_own else spec

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import PilotError
-from donkeysim.learn.files.h5 import check_heaps, read_h5, read_root_text, write_h5
 from donkeysim.learn.files.header import HEADER_KEY, make_header
-from donkeysim.learn.files.keras_zip import read_keras
+from donkeysim.learn.files.keras_files import check_heaps, read_h5, read_keras, read_root_text, write_h5
 from donkeysim.learn.files.network import Layer, Network
 from donkeysim.learn.files.places import read_places
 from stand_ins.untrained_models import DefaultConfig

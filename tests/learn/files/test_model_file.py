@@ -15,8 +15,8 @@ from onnx import TensorProto, helper
 
 from donkeysim.core.errors import DonkeySimError, PilotError
 from donkeysim.learn.backend import import_keras
-from donkeysim.learn.files.h5 import read_h5
 from donkeysim.learn.files.header import make_header
+from donkeysim.learn.files.keras_files import read_h5
 from donkeysim.learn.files.model_file import describe_model, load_model, read_network, save_model
 from donkeysim.learn.files.network import pick_settings
 from donkeysim.learn.files.onnx_writer import make_onnx
@@ -348,7 +348,7 @@ def test_parts_that_unpack_to_gigabytes_are_refused(linear_h5, tmp_path, monkeyp
     assert linear_h5.stat().st_size < 1 << 24
     with pytest.raises(PilotError, match=r"kernel:0' has \d+ bytes; a pilot's part may have"):
         read_h5(linear_h5)
-    monkeypatch.setattr("donkeysim.learn.files.parts.PART_MOST", 1000)
+    monkeypatch.setattr("donkeysim.learn.files.header.PART_MOST", 1000)
     with pytest.raises(PilotError, match=r"'config\.json' has \d+ bytes; a pilot's part may have 1000"):
         load_pilot(tmp_path / "linear.keras")
 
@@ -387,7 +387,7 @@ def test_writing_replaces_the_file_whole_or_not_at_all(linear_h5, monkeypatch):
         path.write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("donkeysim.learn.files.h5.write_h5", fail)
+    monkeypatch.setattr("donkeysim.learn.files.keras_files.write_h5", fail)
     with pytest.raises(PilotError, match=r"cannot write .*linear\.h5: No space left on device"):
         save_model(get_model("linear"), linear_h5, "linear", DefaultConfig)
     assert linear_h5.read_bytes() == before

@@ -22,9 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Ask, then write the file."""
-    from donkeysim.drive.joystick.custom import format_layout
+    from donkeysim.drive.joystick.custom import UNTOLD_AXES, UNTOLD_BUTTONS, format_layout, survey_layout
     from donkeysim.drive.joystick.device import JoystickDevice
-    from donkeysim.drive.joystick.survey import UNTOLD_AXES, UNTOLD_BUTTONS, survey_layout
 
     if sys.platform != "linux":
         raise SpecError("joysticks are only supported on Linux; elsewhere choose Gamepad on the control page.")

@@ -2,20 +2,23 @@
 
 Such a file has a class MyJoystickController whose methods tell which class names the controls (`init_js`) and what the
 controls do (`init_trigger_maps`). It imports both base classes from donkeycar; here it gets stand-ins instead, which
-open no device and only write down what the file says.
+open no device and only write down what the file says. For an unknown joystick people are asked to move and press one
+control after the other.
 """
 
 from __future__ import annotations
 
 import builtins
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 from donkeysim.car.config import describe_failure
 from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.drive.joystick.device import JoystickDevice
 from donkeysim.drive.joystick.layout import ACTIONS, ControllerLayout
 
 _log = logging.getLogger(__name__)
@@ -29,6 +32,15 @@ SURVEYED_ACTIONS = tuple(action for action in ACTIONS if action != "erase_or_sto
 
 BUTTONS_BY_NAME = {"arm_launch": "R2", "next_behavior": "L1"}
 """Actions that a car gives to the button of this name by itself, the first by its key AI_LAUNCH_ENABLE_BUTTON."""
+
+FAR = 0.7
+"""An axis that passes this was moved on purpose."""
+
+BUTTON_NAMES = BUTTONS_BY_NAME | {"toggle_manual_recording": "circle"}
+"""Names by which cars know buttons; the original's lets "circle" say the record count while throttle records."""
+
+UNTOLD_AXES, UNTOLD_BUTTONS = range(8), range(0x130, 0x140)
+"""Codes of a device that does not list them."""
 
 
 class StandInJoystick:
@@ -232,3 +244,46 @@ def format_layout(layout: ControllerLayout, device_name: str) -> str:
 def _format_rows(rows: Mapping[Any, str]) -> str:
     lines = [f"            {hex(key) if isinstance(key, int) else repr(key)}: {text},\n" for key, text in rows.items()]
     return "{\n" + "".join(lines) + "        }" if lines else "{}"
+
+
+def survey_layout(device: JoystickDevice, seconds: float, say: Callable[[str], object]) -> ControllerLayout:
+    """Return what the controls of a joystick are called and shall do.
+
+    Args:
+        seconds: How long each control is waited for [s]; a button that is not pressed in time is left out.
+        say: Tells the driver what to do.
+
+    Raises:
+        SpecError: No axis for steering or throttle was moved.
+        OSError: The joystick is gone.
+    """
+    axes: dict[int, str] = {}
+    for name, how in (("steering", "Push the steering fully to one side"), ("throttle", "Push the throttle fully up")):
+        say(f"{how} ...")
+        code = _await_control(device, "axis", axes, seconds)
+        if code is None:
+            raise SpecError(
+                f"nothing moved in {seconds:g} s, but a car needs {name}; start again and push it all the way."
+            )
+        axes[code] = name
+    buttons: dict[int, str] = {}
+    actions: dict[str, str] = {}
+    for action in SURVEYED_ACTIONS:
+        say(f"Press the button for {action}, or wait {seconds:g} s for none ...")
+        code = _await_control(device, "button", buttons, seconds)
+        if code is not None:
+            buttons[code] = BUTTON_NAMES.get(action, f"button_{code:x}")
+            actions[buttons[code]] = action
+    return ControllerLayout(axes, buttons, "steering", "throttle", actions)
+
+
+def _await_control(
+    device: JoystickDevice, kind: Literal["axis", "button"], taken: dict[int, str], seconds: float
+) -> int | None:
+    """Return the code of the next control that is moved and is not taken; None: none was."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        event = device.read(left)
+        if event and event.kind == kind and abs(event.value) > FAR and event.code not in taken:
+            return event.code
+    return None

@@ -1,13 +1,22 @@
-"""What a pilot's file says about itself beside the network: format number, kind, sizes, picture transformations."""
+"""What a pilot's file says about itself beside the network: format number, kind, sizes, picture transformations.
+
+Its parts are read up to a size: a few bytes can say that there are any number of them.
+"""
 
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
 
 from donkeysim.core.errors import PilotError
 from donkeysim.core.extras import describe_install
+from donkeysim.core.files import find_outside_data
+from donkeysim.core.types import Float32Array
 from donkeysim.learn.kinds import get_kind, read_spec
 from donkeysim.world.tracks.former_places import rename_place
 
@@ -19,6 +28,9 @@ RENAMED = 2
 
 HEADER_KEY = "donkeysim"
 """Where the header lies: a root attribute of `.h5`, `donkeysim.json` in `.keras`, metadata of `.onnx` and `.tflite`."""
+
+PART_MOST = 1 << 28
+"""Of a part of a `.keras` file, unpacked, and of the weights of one layer [byte]."""
 
 
 @dataclass(frozen=True)
@@ -90,3 +102,42 @@ def read_header(text: str | bytes | None) -> PilotHeader | None:
         )
     except (ValueError, KeyError, TypeError) as error:
         raise PilotError(f"its header cannot be read ({error!r}); write the file again.") from error
+
+
+def read_part(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return a part of a zip file.
+
+    Raises:
+        PilotError: It is too large.
+        KeyError: There is none of this name.
+    """
+    _check_size(name, archive.getinfo(name).file_size)
+    return archive.read(name)
+
+
+def check_own_data(file: Any) -> None:
+    """Check that an open file of h5py holds its numbers itself.
+
+    Raises:
+        PilotError: Some of them are in another file.
+    """
+    outside = find_outside_data(file)
+    if outside:
+        raise PilotError(f"the numbers of {outside!r} are in another file; a pilot is one file, so this is not read.")
+
+
+def read_weight(dataset: Any) -> Float32Array:
+    """Return the numbers of a dataset of h5py.
+
+    Raises:
+        PilotError: There are too many, or it is something else in such a file.
+    """
+    if not hasattr(dataset, "size"):
+        raise PilotError(f"{dataset.name!r} holds no numbers.")
+    _check_size(dataset.name, 4 * dataset.size)
+    return np.asarray(dataset, dtype=np.float32)
+
+
+def _check_size(name: str, size: int) -> None:
+    if size > PART_MOST:
+        raise PilotError(f"{name!r} has {size} bytes; a pilot's part may have {PART_MOST}, so this is not a pilot.")

@@ -71,11 +71,11 @@ def save_model(
     header = make_header(kind, config, places, cars)
     with replace_file(path, PilotError) as beside:
         if ending == ".keras":
-            from donkeysim.learn.files.keras_zip import write_keras
+            from donkeysim.learn.files.keras_files import write_keras
 
             write_keras(model, beside, header)
         elif ending == ".h5":
-            from donkeysim.learn.files.h5 import write_h5
+            from donkeysim.learn.files.keras_files import write_h5
 
             write_h5(describe_model(model), beside, header)
         elif ending == ".tflite":
@@ -124,10 +124,10 @@ def read_network(path: Path) -> tuple[Network, PilotHeader | None]:
     """
     check_exists(path)
     if check_ending(path) == ".keras":
-        from donkeysim.learn.files.keras_zip import read_keras
+        from donkeysim.learn.files.keras_files import read_keras
 
         return read_keras(path)
-    from donkeysim.learn.files.h5 import read_h5
+    from donkeysim.learn.files.keras_files import read_h5
 
     return read_h5(path)
 

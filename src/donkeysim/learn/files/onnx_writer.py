@@ -1,23 +1,244 @@
 """A `Network` as the bytes of an ONNX file that takes pictures as a camera gives them.
 
-Opset 13 and IR version 8, which onnxruntime 1.17 and older read.
+For each class of layers a function adds its nodes to a graph. Opset 13 and IR version 8, which onnxruntime 1.17 and
+older read.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from donkeysim.core.errors import PilotError
 from donkeysim.core.extras import import_extra
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, write_header
+from donkeysim.learn.files.layer_shapes import (
+    check_padding,
+    fold_normalization,
+    read_scaling,
+    shrink_axes,
+    spread,
+    spread_edges,
+    take_weights,
+    weigh_pixels,
+)
 from donkeysim.learn.files.network import Layer, Network
 from donkeysim.learn.files.onnx_graph import OnnxGraph, Tensor
-from donkeysim.learn.files.onnx_layers import add_layer
+
+_PADDINGS = {"valid": "VALID", "same": "SAME_UPPER"}
+
+_GATES: dict[str, dict[str, list[Any]]] = {
+    "sigmoid": {},
+    "hard_sigmoid": {
+        "activations": ["HardSigmoid", "Tanh", "Tanh"],
+        "activation_alpha": [1.0 / 6.0],
+        "activation_beta": [0.5],
+    },
+}
+"""What the gates of an LSTM do, in ONNX."""
 
 OPSET = 13
+
 IR_VERSION = 8
+
+
+def add_layer(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    """Add a layer behind the tensors that it takes; returns its output.
+
+    Raises:
+        PilotError: A setting that cannot be written, or weights that do not fit.
+    """
+    try:
+        return _ADDERS[layer.class_name](graph, layer, sources)
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise PilotError(f"the layer {layer.name!r} does not fit the one before it ({error}).") from error
+
+
+def _add_convolution(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_first(sources[0])
+    settings, rank = layer.settings, len(x.shape) - 1
+    groups, filters = int(settings.get("groups", 1)), int(settings["filters"])
+    size = spread(settings["kernel_size"], rank)
+    kernel, *bias = take_weights(layer, (*size, x.shape[-1] // groups, filters), (filters,))
+    strides = spread(settings.get("strides", 1), rank)
+    dilation = spread(settings.get("dilation_rate", 1), rank)
+    inputs = [x.name, *map(graph.constant, (np.moveaxis(kernel, (-1, -2), (0, 1)), *bias))]
+    padding = check_padding(layer)
+    name = graph.node(
+        "Conv",
+        inputs,
+        kernel_shape=list(size),
+        strides=list(strides),
+        dilations=list(dilation),
+        group=groups,
+        auto_pad=_PADDINGS[padding],
+    )
+    reach = tuple((width - 1) * step + 1 for width, step in zip(size, dilation, strict=True))
+    shape = (*shrink_axes(x.shape[:-1], reach, strides, padding), filters)
+    return graph.activate(replace(x, name=name, shape=shape), settings.get("activation"))
+
+
+def _add_pooling(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_first(sources[0])
+    rank = len(x.shape) - 1
+    size = spread(layer.settings.get("pool_size", 2), rank)
+    strides = spread(layer.settings.get("strides") or size, rank)
+    padding = check_padding(layer)
+    operator = "AveragePool" if layer.class_name.startswith("Average") else "MaxPool"
+    name = graph.node(operator, [x.name], kernel_shape=list(size), strides=list(strides), auto_pad=_PADDINGS[padding])
+    return replace(x, name=name, shape=(*shrink_axes(x.shape[:-1], size, strides, padding), x.shape[-1]))
+
+
+def _add_global_average(graph: OnnxGraph, _layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_first(sources[0])
+    name = graph.reshape(graph.node("GlobalAveragePool", [x.name]), x.shape[-1:])
+    return replace(x, name=name, shape=x.shape[-1:], channels_first=False)
+
+
+def _add_dense(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_last(sources[0])
+    units = int(layer.settings["units"])
+    kernel, *bias = take_weights(layer, (x.shape[-1], units), (units,))
+    if len(x.shape) == 1:
+        name = graph.node("Gemm", [x.name, *map(graph.constant, (kernel, *bias))])
+    else:
+        name = graph.node("MatMul", [x.name, graph.constant(kernel)])
+        for values in bias:
+            name = graph.node("Add", [name, graph.constant(values)])
+    x = replace(x, name=name, shape=(*x.shape[:-1], units))
+    return graph.activate(x, layer.settings.get("activation"))
+
+
+def _add_normalization(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_last(sources[0])
+    factor, shift = fold_normalization(layer, x.shape)
+    scaled = graph.node("Mul", [x.name, graph.constant(factor)])
+    return replace(x, name=graph.node("Add", [scaled, graph.constant(shift)]))
+
+
+def _add_lstm(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    settings = layer.settings
+    gate = settings.get("recurrent_activation", "sigmoid")
+    if settings.get("activation", "tanh") != "tanh" or gate not in _GATES or settings.get("go_backwards", False):
+        raise PilotError(
+            f"the LSTM {layer.name!r} is not a plain one (tanh; sigmoid or hard_sigmoid; forwards); "
+            "it cannot be written."
+        )
+    x = graph.put_channels_last(sources[0])
+    units = int(settings["units"])
+    weights = take_weights(layer, (x.shape[-1], 4 * units), (units, 4 * units), (4 * units,))
+    kernel, recurrent, *bias = map(_order_gates, weights)
+    both = np.zeros((1, 8 * units), dtype=np.float32)
+    both[0, : 4 * units] = bias[0] if bias else 0.0
+    time_first = graph.node("Transpose", [x.name], perm=[1, 0, 2])
+    inputs = [time_first, *map(graph.constant, (kernel[None], recurrent[None], both))]
+    every, last = graph.nodes("LSTM", inputs, 2, hidden_size=units, **_GATES[gate])
+    if settings.get("return_sequences", False):
+        shape = (x.shape[0], units)
+        turned = graph.node("Transpose", [every], perm=[2, 0, 1, 3])
+        return replace(x, name=graph.reshape(turned, shape), shape=shape)
+    return replace(x, name=graph.reshape(last, (units,)), shape=(units,))
+
+
+def _order_gates(weight: Any) -> Any:
+    """From the order of Keras along the last axis (in, forget, cell, out) to that of ONNX along the first."""
+    into, forget, cell, out = np.split(np.asarray(weight).T, 4)
+    return np.concatenate([into, out, forget, cell])
+
+
+def _add_flatten(graph: OnnxGraph, _layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_last(sources[0])
+    shape = (math.prod(x.shape),)
+    return replace(x, name=graph.reshape(x.name, shape), shape=shape)
+
+
+def _add_activation(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    return graph.activate(sources[0], layer.settings.get("activation"))
+
+
+def _pass_on(_graph: OnnxGraph, _layer: Layer, sources: list[Tensor]) -> Tensor:
+    """Dropout does nothing while driving."""
+    return sources[0]
+
+
+def _add_concatenation(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    tensors = [graph.put_channels_last(source) for source in sources]
+    axis = int(layer.settings.get("axis", -1))
+    if axis not in (-1, len(tensors[0].shape)):
+        raise PilotError(f"the layer {layer.name!r} joins along axis {axis}; only the last one can be written.")
+    name = graph.node("Concat", [tensor.name for tensor in tensors], axis=-1)
+    shape = (*tensors[0].shape[:-1], sum(tensor.shape[-1] for tensor in tensors))
+    return replace(tensors[0], name=name, shape=shape)
+
+
+def _add_sum(graph: OnnxGraph, _layer: Layer, sources: list[Tensor]) -> Tensor:
+    first, *others = (graph.put_channels_last(source) for source in sources)
+    name = first.name
+    for other in others:
+        name = graph.node("Add", [name, other.name])
+    return replace(first, name=name)
+
+
+def _add_cropping(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_last(sources[0])
+    *sizes, depth = x.shape
+    edges = spread_edges(layer.settings["cropping"], len(sizes))
+    starts = [start for start, _ in edges]
+    ends = [size - rest for size, (_, rest) in zip(sizes, edges, strict=True)]
+    numbers = (starts, ends, range(1, len(x.shape)))
+    inputs = [x.name, *(graph.constant(np.array(row, dtype=np.int64)) for row in numbers)]
+    left = (end - start for start, end in zip(starts, ends, strict=True))
+    return replace(x, name=graph.node("Slice", inputs), shape=(*left, depth))
+
+
+def _add_resizing(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    """Two products with matrices: that is exactly what TensorFlow does, whatever version of ONNX runs it."""
+    x = graph.put_channels_first(sources[0])
+    height, width, depth = x.shape
+    size = int(layer.settings["height"]), int(layer.settings["width"])
+    rows, columns = weigh_pixels(layer, height, size[0]), weigh_pixels(layer, width, size[1])
+    name = graph.node("MatMul", [graph.constant(rows), x.name])
+    return replace(x, name=graph.node("MatMul", [name, graph.constant(columns.T)]), shape=(*size, depth))
+
+
+def _add_rescaling(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_last(sources[0])
+    factor, shift = read_scaling(layer)
+    scaled = graph.node("Mul", [x.name, graph.constant(factor)])
+    return replace(x, name=graph.node("Add", [scaled, graph.constant(shift)]))
+
+
+def _add_padding(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_last(sources[0])
+    (top, bottom), (left, right) = spread_edges(layer.settings["padding"], 2)
+    height, width, depth = x.shape
+    pads = graph.constant(np.array([0, top, left, 0, 0, bottom, right, 0], dtype=np.int64))
+    return replace(
+        x, name=graph.node("Pad", [x.name, pads]), shape=(height + top + bottom, width + left + right, depth)
+    )
+
+
+_ADDERS: dict[str, Callable[[OnnxGraph, Layer, list[Tensor]], Tensor]] = {
+    **dict.fromkeys(("Conv2D", "Conv3D"), _add_convolution),
+    "Dense": _add_dense,
+    "LSTM": _add_lstm,
+    "BatchNormalization": _add_normalization,
+    **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _add_pooling),
+    "GlobalAveragePooling2D": _add_global_average,
+    **dict.fromkeys(("Cropping2D", "Cropping3D"), _add_cropping),
+    "Resizing": _add_resizing,
+    "Rescaling": _add_rescaling,
+    "ZeroPadding2D": _add_padding,
+    "Flatten": _add_flatten,
+    "Activation": _add_activation,
+    **dict.fromkeys(("Dropout", "SpatialDropout2D"), _pass_on),
+    "Concatenate": _add_concatenation,
+    "Add": _add_sum,
+}
 
 
 def make_onnx(network: Network, header: PilotHeader | None) -> bytes:

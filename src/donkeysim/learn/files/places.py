@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from donkeysim.core.errors import DonkeySimError
-from donkeysim.learn.files.h5 import read_root_text
-from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header
-from donkeysim.learn.files.parts import PART_MOST, read_part
+from donkeysim.learn.files.header import HEADER_KEY, PART_MOST, PilotHeader, read_header, read_part
+from donkeysim.learn.files.keras_files import read_root_text
 from donkeysim.learn.files.tflite_metadata import read_metadata
 
 METADATA_FIELD = 14

@@ -13,8 +13,7 @@ from donkeysim import __version__
 from donkeysim.core.extras import import_extra
 from donkeysim.core.image import encode_jpeg, spread_grey
 from donkeysim.core.types import FloatArray
-from donkeysim.racing.export.columns import CAR_COLUMNS, read_cars
-from donkeysim.racing.export.walk import RaceWalk
+from donkeysim.racing.export.walk import CAR_COLUMNS, RaceWalk, read_cars
 from donkeysim.racing.rules.classification import Placing
 from donkeysim.racing.rules.describe import describe_kind
 from donkeysim.racing.rules.incident import Incident
@@ -33,6 +32,8 @@ PICTURE_QUALITY = 85
 """Of the cameras' JPEG pictures, 0 to 100."""
 
 _TRACK_COLOUR, _LINE_COLOUR, _GATE_COLOUR = fox.Color(0.6, 0.63, 0.62), fox.Color(1, 1, 1), fox.Color(0.4, 0.6, 0.95)
+
+_JSON_KINDS = {"float": "number", "int": "integer", "bool": "boolean", "text": "string"}
 
 
 class StandingMessage(msgspec.Struct, frozen=True):
@@ -221,8 +222,6 @@ def _draw_car(walk: RaceWalk, row: int) -> fox.SceneEntity:
 
 
 # -- schemas ----------------------------------------------------------------------------------------------------------
-
-_JSON_KINDS = {"float": "number", "int": "integer", "bool": "boolean", "text": "string"}
 
 
 def _make_telemetry_schema() -> dict[str, Any]:

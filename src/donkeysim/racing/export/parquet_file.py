@@ -9,8 +9,7 @@ import msgspec
 
 from donkeysim import __version__
 from donkeysim.core.extras import import_extra
-from donkeysim.racing.export.columns import CAR_COLUMNS, Column, read_cars
-from donkeysim.racing.export.walk import RaceWalk
+from donkeysim.racing.export.walk import CAR_COLUMNS, Column, RaceWalk, read_cars
 from donkeysim.racing.run.verify import Verification
 
 FRAME_COLUMNS = (

@@ -2,7 +2,6 @@
 
 One thread steps the simulator and notes each frame; pictures are drawn on the threads that ask.
 A whole race takes little memory: cars in single precision, props when they move, looks when they change.
-A whole race takes little memory: cars in single precision, props when they move, looks when they change.
 """
 
 from __future__ import annotations

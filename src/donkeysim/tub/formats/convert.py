@@ -14,8 +14,7 @@ from donkeysim.tub.formats.drive import RecordedDrive
 from donkeysim.tub.formats.lerobot import INFO_PATH, LeRobotOptions, write_lerobot
 from donkeysim.tub.formats.lerobot_reader import open_lerobot
 from donkeysim.tub.formats.mcap import McapDrive, write_mcap
-from donkeysim.tub.formats.minari import METADATA_PATH, write_minari
-from donkeysim.tub.formats.minari_reader import MinariDrive
+from donkeysim.tub.formats.minari import METADATA_PATH, MinariDrive, write_minari
 from donkeysim.tub.formats.parquet import ParquetDrive, write_parquet
 from donkeysim.tub.formats.pictures import ColourDrive, find_mixed
 from donkeysim.tub.formats.survey import Survey, survey_drive

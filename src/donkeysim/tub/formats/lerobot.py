@@ -22,6 +22,7 @@ from donkeysim.tub.formats.lerobot_features import (
     TASK,
     TIME,
     Feature,
+    RunningStatistics,
     name_features,
     name_pictures,
 )
@@ -34,7 +35,6 @@ from donkeysim.tub.formats.pictures import (
     decode_any,
     read_video,
 )
-from donkeysim.tub.formats.statistics import RunningStatistics
 from donkeysim.tub.formats.survey import Survey, list_stretches
 from donkeysim.tub.values import IMAGE_TYPE
 

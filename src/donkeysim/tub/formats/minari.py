@@ -1,4 +1,7 @@
-"""Drives as Minari datasets: an HDF5 file of episodes, one for each stretch, and what it says of itself as JSON."""
+"""Drives as Minari datasets: an HDF5 file of episodes, one for each stretch, and what it says of itself as JSON.
+
+Those that donkeysim made are read again.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,19 @@ import numpy as np
 
 from donkeysim.core.errors import TubError
 from donkeysim.core.extras import import_extra
+from donkeysim.core.files import find_outside_data
 from donkeysim.core.types import Report
 from donkeysim.tub.command import describe_command_keys
-from donkeysim.tub.formats.drive import DriveRecord, RecordedDrive, encode_optional
-from donkeysim.tub.formats.pictures import PictureCheck, decode_any
+from donkeysim.tub.formats.drive import (
+    DriveRecord,
+    Picture,
+    RecordedDrive,
+    decode_heading,
+    decode_optional,
+    encode_optional,
+    explain_damage,
+)
+from donkeysim.tub.formats.pictures import PictureCheck, decode_any, encode_png
 from donkeysim.tub.formats.survey import ITEM_TYPES, InputColumn, Survey, ValueKind, list_stretches
 
 METADATA_PATH, EPISODES_PATH, OWN_PATH = "data/metadata.json", "data/main_data.hdf5", "data/donkeysim.json"
@@ -34,6 +46,8 @@ INDEX, SESSION, TIME = "_index", "_session", "_timestamp_ms"
 
 _NAME = re.compile(r"(?:[-\w][-\w/]*[-\w]/)?[-\w]+-v\d+", re.ASCII)
 _ROOT_VARIABLE, _ROOT = "MINARI_DATASETS_PATH", "~/.minari/datasets"
+
+_WHAT = "a Minari dataset"
 
 
 def import_hdf5() -> Any:
@@ -264,3 +278,68 @@ def _list_losses(survey: Survey) -> Iterator[str]:
     texts = [column.key for column in survey.columns if _choose_kind(column).item == "json"]
     if texts:
         yield f"As text (JSON), since records have none of them, or of several kinds or lengths: {', '.join(texts)}."
+
+
+class MinariDrive:
+    """A dataset. Implements `RecordedDrive`."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it.
+
+        Raises:
+            TubError: It was made of something else than a tub, or is broken.
+        """
+        self._hdf5 = import_hdf5()
+        self.path = path
+        if not (path / OWN_PATH).exists():
+            raise TubError(
+                f"{path} is a Minari dataset of something else: only those that donkeysim made can become a tub."
+            )
+        with explain_damage(path / OWN_PATH, "what the dataset says of its tub"):
+            own = json.loads((path / OWN_PATH).read_bytes())
+            self.heading = decode_heading(own["heading"], path)
+            self._columns, self._pictures = dict(own["columns"]), dict(own["pictures"])
+
+    def iterate(self, with_pictures: bool = True) -> Iterator[DriveRecord]:
+        """Yield all steps as the records they were."""
+        with explain_damage(self.path, _WHAT), self._hdf5.File(self.path / EPISODES_PATH) as file:
+            outside = find_outside_data(file)
+            if outside:
+                raise TubError(f"{self.path / EPISODES_PATH}: the data of {outside!r} are in another file; not read.")
+            for number in range(len(file)):
+                episode = file[f"episode_{number}"]
+                count = len(episode["actions"])
+                for first in range(0, count, HELD_ROWS):
+                    yield from self._read_rows(episode, slice(first, min(first + HELD_ROWS, count)), with_pictures)
+
+    def _read_rows(self, episode: Any, rows: slice, with_pictures: bool) -> Iterator[DriveRecord]:
+        infos = episode["infos"]
+        index, time = infos[INDEX][rows].tolist(), infos[TIME][rows].tolist()
+        session = _read_texts(infos[SESSION], rows)
+        columns = [(column["key"], _read_column(infos[name], rows, column)) for name, column in self._columns.items()]
+        pictures = {key: _read_pictures(episode, name, rows) for name, key in self._pictures.items() if with_pictures}
+        for row in range(len(index)):
+            values = {key: cells[row] for key, cells in columns if cells[row] is not None}
+            files = {key: Picture("", cells[row]) for key, cells in pictures.items()}
+            yield DriveRecord(index[row], session[row], time[row], False, values, files)
+
+
+def _read_texts(array: Any, rows: slice) -> list[str]:
+    return [bytes(text).decode() for text in array[rows]]
+
+
+def _read_column(array: Any, rows: slice, column: dict[str, Any]) -> list[Any]:
+    """Return an input's values; None where a record has none."""
+    if column["item"] not in ("str", "json"):
+        return list(array[rows].tolist())
+    texts = _read_texts(array, rows)
+    return texts if column["item"] == "str" else [decode_optional(text) for text in texts]
+
+
+def _read_pictures(episode: Any, name: str, rows: slice) -> list[bytes]:
+    """Return picture files: those that were kept as such, else PNGs."""
+    array = episode[name if name == "observations" else f"observations/{name}"]
+    cells = array[rows]
+    if cells.dtype == object:
+        return [np.asarray(cell, np.uint8).tobytes() for cell in cells]
+    return [encode_png(cell.reshape(*cell.shape[:2], -1)) for cell in cells]

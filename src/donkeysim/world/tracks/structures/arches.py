@@ -12,7 +12,7 @@ from donkeysim.world.tracks.art import read_picture
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_box, make_loft, make_quad, merge_meshes, place_mesh
 from donkeysim.world.tracks.paths.path import CentreLine
-from donkeysim.world.tracks.structures.lettering import make_bridge_board
+from donkeysim.world.tracks.structures.panels import make_bridge_board
 from donkeysim.world.tracks.structures.structure import Shadow, Structure, make_block, make_post
 from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.tables.path import Point

@@ -13,8 +13,7 @@ from donkeysim.world.tracks.art import read_picture
 from donkeysim.world.tracks.assets import WHITE, Assets
 from donkeysim.world.tracks.mesh import make_quad, merge_meshes
 from donkeysim.world.tracks.paths.path import CentreLine
-from donkeysim.world.tracks.structures.lettering import make_sign
-from donkeysim.world.tracks.structures.panels import paint_panel
+from donkeysim.world.tracks.structures.panels import make_sign, paint_panel
 from donkeysim.world.tracks.structures.structure import Collider, Footprint, Structure, make_block
 from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.tables.room import Door, RoomTable

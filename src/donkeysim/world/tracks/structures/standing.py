@@ -15,9 +15,8 @@ from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props.kind import PropKind
 from donkeysim.world.tracks.structures.arches import build_arches
 from donkeysim.world.tracks.structures.blocks import build_blocks
-from donkeysim.world.tracks.structures.lettering import make_banner
 from donkeysim.world.tracks.structures.model_mesh import build_model
-from donkeysim.world.tracks.structures.panels import build_panels
+from donkeysim.world.tracks.structures.panels import build_panels, make_banner
 from donkeysim.world.tracks.structures.placement import Placement
 from donkeysim.world.tracks.structures.room import build_room
 from donkeysim.world.tracks.structures.structure import Shadow, Structure, make_post, place_structure

@@ -140,10 +140,6 @@ def triangulate_field(height: FloatArray, tolerance: FloatArray, block: int) -> 
     the middle of its longest side (Evans, Kirkpatrick, Townsend, "Right-triangulated irregular networks", Algorithmica
     30, 2001). A middle is taken by both triangles at that side or by none, so that no gap opens.
 
-    The field is halved where it bends and whole where it is flat. The triangles are right-angled and each is halved at
-    the middle of its longest side (Evans, Kirkpatrick, Townsend, "Right-triangulated irregular networks", Algorithmica
-    30, 2001). A middle is taken by both triangles at that side or by none, so that no gap opens.
-
     Args:
         height: [m], shape [rows + 1, columns + 1], both multiples of `block`.
         tolerance: How far the triangles may lie off each point [m], same shape.
