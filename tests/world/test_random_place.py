@@ -10,6 +10,7 @@ from donkeysim.core.errors import SceneError
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.envs.track_env import TrackVectorEnv
 from donkeysim.world.specs import CameraSpec, RoadSpec, SceneSpec
+from donkeysim.world.tracks.builder import build_scene
 from donkeysim.world.tracks.catalogue import find_track, load_scene
 from donkeysim.world.tracks.challenges import vary_track
 from donkeysim.world.tracks.random_place import draw_place
@@ -117,6 +118,22 @@ def test_the_picture_of_a_place_is_repeatable():
 def test_impossible_ranges_are_refused(values, told):
     with pytest.raises(ValueError, match=told):
         RandomTable(**values)
+
+
+def test_where_there_is_no_room_for_all_things_fewer_do():
+    crowded = replace(FILE.random, thing_count=(400.0, 400.0), things=("rack", "long_table"))
+    track = draw_place(FILE, crowded, RoadSpec(seed=1))
+    scene = build_scene(replace(track, props=tuple(replace(prop, scale=3.0) for prop in track.props)))
+    assert 0 < len(scene.colliders.kind) < 400
+    with pytest.raises(SceneError, match="there is room for"):
+        build_scene(replace(track, props=tuple(replace(prop, scale=3.0, at_most=False) for prop in track.props)))
+
+
+def test_a_coarser_ground_takes_a_quarter_of_the_texels():
+    track = draw_place(FILE, FILE.random, RoadSpec(seed=2))
+    fine = replace(track, ground=replace(track.ground, texel=0.0075))
+    largest = [max(texture.nbytes for texture in build_scene(one).textures) for one in (track, fine)]
+    assert largest[1] >= 2 * largest[0]
 
 
 def test_a_file_of_ones_own_ranges_is_a_place_of_ones_own(tmp_path):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -41,6 +42,10 @@ ROADS, ROAD_STYLES = "generated_road", 5
 
 PLACES = "random_place"
 """The place all of which is drawn from a seed."""
+
+
+GENERALIST: Mapping[str, Any] = {"places": 60, "teacher": "expert", "has_colour": True, "randomization": "real"}
+"""Of a task for a pilot that drives where it has not learned, real roads too."""
 
 
 @dataclass(frozen=True)

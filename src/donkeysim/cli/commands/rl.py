@@ -100,6 +100,10 @@ def _add_task_arguments(parser: argparse.ArgumentParser) -> None:
     varied = "vary light, colours, camera and car: mild, real, wide, or a file"
     add("--randomize", dest="randomization", metavar="PRESET", help=varied)
     add("--device", metavar="cuda", help="drive the cars that learn, and learn, on an NVIDIA GPU (default cpu)")
+    everywhere = (
+        "a pilot for real roads and places that it has not seen: random places, expert, colour, --randomize real"
+    )
+    add("--generalist", action="store_true", help=everywhere)
     add("--reward", metavar="FILE", help="Python file with a DeepRacer reward_function(params) to learn from")
     add_car_arguments(parser, "original")
 
@@ -174,10 +178,11 @@ def choose_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         SpecError: There is no such car or camera.
     """
-    from donkeysim.rl.task import TrainingTask
+    from donkeysim.rl.task import GENERALIST, TrainingTask
 
     names = [field.name for field in fields(TrainingTask) if field.name not in ("car", "camera")]
-    chosen = {name: given[name] for name in names if given.get(name) is not None}
+    chosen = GENERALIST if given.get("generalist") else {}
+    chosen = chosen | {name: given[name] for name in names if given.get(name) is not None}
     if "tracks" in chosen:
         chosen["tracks"] = tuple(chosen["tracks"])
     return chosen | find_car(given.get("car", ""), given.get("camera", ""))

@@ -28,6 +28,8 @@ SKIES = ("meadow", "mountains", "desert", "city", "coast", "hills", "clear")
 ROOM_WALLS = ("metal", "brick", "plaster", "plaster", "concrete")
 MARGIN = 3.0
 """How far the ground reaches beyond the path's box, and the walls of a room at most [m]."""
+TEXEL = 0.015
+"""Of the painted ground [m]: coarser than usual, as learning has a hundred such places in memory."""
 BORDER_GAP, BORDER_EVERY = 0.1, (0.3, 0.9)
 """Between the road's edge and what stands along it, and between the cones or tyres of a row [m]."""
 
@@ -113,7 +115,7 @@ def _draw_ground(draws: Draws, floor: Floor) -> GroundTable:
         )
         for _ in range(draws.draw_index(7))
     )
-    return GroundTable(texture=floor.texture, colour=colour, margin=MARGIN, patches=patches)
+    return GroundTable(texture=floor.texture, colour=colour, margin=MARGIN, patches=patches, texel=TEXEL)
 
 
 def _draw_walls(draws: Draws) -> tuple[WallTable, ...]:
@@ -150,7 +152,15 @@ def _draw_things(seed: int, table: RandomTable, half: float) -> tuple[PropTable,
         kinds[kind] = kinds.get(kind, 0) + 1
     near = 0.45 + 0.1 * half
     return tuple(
-        PropTable(kind=kind, scatter=amount, near=near, far=MARGIN, spacing=0.1, seed=1 + draws.draw_index(1 << 20))  # type: ignore[arg-type]
+        PropTable(
+            kind=kind,
+            scatter=amount,
+            at_most=True,
+            near=near,
+            far=MARGIN,
+            spacing=0.1,
+            seed=1 + draws.draw_index(1 << 20),
+        )  # type: ignore[arg-type]
         for kind, amount in kinds.items()
     )
 

@@ -166,6 +166,8 @@ def _scatter(
                 taken.append((x, y))
             if len(placed) == table.scatter:
                 return placed
+    if table.at_most:
+        return placed
     count = f"{len(placed)} of {table.scatter} of {table.name!r}"
     raise SceneError(f"there is room for {count}; lower scatter or spacing, or raise far.", find_key(label))
 

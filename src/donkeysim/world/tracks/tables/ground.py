@@ -13,6 +13,9 @@ TILE_SIZE = 3.84
 TILES = tuple(TILE_SIZE * 2.0**power for power in range(-2, 6))
 """Sides that it may have [m]: pictures of the ground are cut into whole halves of each other."""
 
+TEXELS = (0.0075, 0.015, 0.03)
+"""Sides that painted texels may have at least [m]."""
+
 LEAST_POINTS = 4
 """Places that the open ground passes through, if any."""
 
@@ -92,6 +95,7 @@ class GroundTable:
         texture: What grows or lies there.
         colour: sRGB 0 to 255 that the texture is on average; none: its own.
         tile: Side of the square after which the texture repeats [m], one of `TILES`.
+        texel: Side of a painted texel at least [m]; the usual 7.5 mm take four times the memory of 15 mm.
         drivable: Whether it counts as road.
         elevation: Heights along the path, joined by a smooth curve; empty: those of the path's file, or level.
         blend: Over what distance beside the road the elevation fades to `height` [m].
@@ -110,6 +114,7 @@ class GroundTable:
     texture: GroundTexture = "grass"
     colour: Colour | None = None
     tile: float = TILE_SIZE
+    texel: float = 0.0075
     drivable: bool = False
     elevation: tuple[HeightPoint, ...] = ()
     blend: float = 3.0
@@ -125,6 +130,8 @@ class GroundTable:
         check_colours(self.colour)
         if self.tile not in TILES:
             raise ValueError(f"tile is {self.tile:g}; it takes {', '.join(f'{tile:g}' for tile in TILES)}.")
+        if self.texel not in TEXELS:
+            raise ValueError(f"texel is {self.texel:g}; it takes {', '.join(f'{texel:g}' for texel in TEXELS)}.")
         if self.margin < 0.0 or self.blend <= 0.0:
             raise ValueError(
                 f"margin = {self.margin:g} and blend = {self.blend:g}; margin is 0 or more, blend above 0."

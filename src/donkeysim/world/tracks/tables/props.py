@@ -37,6 +37,7 @@ class PropTable:
         spans: Where along the path the row stands, each [from, to] [m]; empty: all along it.
         offset: Of the row from the path [m], + = left.
         scatter: How many to scatter; 0: none.
+        at_most: Whether fewer will do where there is no room for all.
         near: Least distance of scattered ones from the road's edge [m].
         far: Greatest [m].
         spacing: Least distance of a scattered one from everything placed before it [m].
@@ -59,6 +60,7 @@ class PropTable:
     spans: tuple[tuple[float, float], ...] = ()
     offset: float = 0.0
     scatter: int = 0
+    at_most: bool = False
     near: float = 0.4
     far: float = 3.0
     spacing: float = 0.5

@@ -43,15 +43,15 @@ class AtlasFrame:
         return self.columns * self.texel, self.rows * self.texel
 
 
-def frame_atlas(box: Box, is_field: bool) -> AtlasFrame:
+def frame_atlas(box: Box, is_field: bool, texel: float = FINEST_TEXEL) -> AtlasFrame:
     """Return the smallest atlas of whole tiles that covers a box, at the finest texel that fits.
 
     Args:
         box: Least x, least y, greatest x, greatest y [m].
         is_field: Whether only the box is laid on the ground.
+        texel: Side of a texel, where the atlas is not too large for it [m].
     """
     extents = (box[2] - box[0], box[3] - box[1])
-    texel = FINEST_TEXEL
     while True:
         tile = max(1, round(TILE_SIZE / texel))
         columns, rows = (max(tile, 2 ** math.ceil(math.log2(extent / texel))) for extent in extents)

@@ -49,7 +49,7 @@ def build_land(
     if track.ground.texture == "plain":
         floor = assets.ensure_textured(make_plain, segment=CLASS_GROUND)
         return [_lay_floor(line, track.ground.height, floor)]
-    frame = frame_atlas(find_land(find_box(line, track), ground), ground.height.size > 1)
+    frame = frame_atlas(find_land(find_box(line, track), ground), ground.height.size > 1, track.ground.texel)
     picture, classes, light = paint_atlas(track, line, frame, shadows, sun)
     shown = Material(SHADE_TEXTURE, WHITE, assets.add_texture(picture), CLASS_GROUND, assets.add_class_map(classes))
     atlas = assets.ensure_material(shown)

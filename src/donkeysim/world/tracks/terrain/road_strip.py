@@ -76,7 +76,7 @@ def is_stripped(track: TrackFile, ground: Ground, frame: AtlasFrame) -> bool:
     Strokes lie on the ground, wherever the path runs: with them there is none.
     """
     has_paint = track.road.texture != "none" and not track.road.strokes
-    return frame.texel > FINEST_TEXEL and ground.height.size == 1 and has_paint
+    return frame.texel > track.ground.texel and ground.height.size == 1 and has_paint
 
 
 def lay_strip(track: TrackFile, line: CentreLine, light: GroundLight, assets: Assets) -> Mesh:
