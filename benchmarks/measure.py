@@ -38,10 +38,7 @@ class Figure:
 
 
 def measure_rate(
-    work: Callable[[], int],
-    seconds: float = 1.0,
-    rounds: int = 5,
-    clock: Callable[[], float] = time.perf_counter,
+    work: Callable[[], int], seconds: float = 1.0, rounds: int = 5, clock: Callable[[], float] = time.perf_counter
 ) -> tuple[float, float]:
     """Return (median, best) counts per second.
 

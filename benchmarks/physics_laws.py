@@ -93,10 +93,7 @@ def make_plane(friction: float, slope: float) -> Scene:
     if slope:
         x = np.linspace(-200.0, 200.0, 5)
         ground = replace(
-            ground,
-            height=np.tile(x * math.tan(slope), (5, 1)),
-            height_origin=(-200.0, -200.0),
-            height_cell=100.0,
+            ground, height=np.tile(x * math.tan(slope), (5, 1)), height_origin=(-200.0, -200.0), height_cell=100.0
         )
     return replace(scene, ground=ground)
 

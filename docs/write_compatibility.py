@@ -17,10 +17,7 @@ from donkeysim.car.config import read_defaults, read_unused_keys
 PAGE = Path(__file__).with_name("compatibility.md")
 TESTS = PAGE.parents[1] / "tests"
 MARK = "<!-- below: written by docs/write_compatibility.py -->\n"
-AREAS = (
-    *("Tubs", "Configuration and car folders", "Pilots", "Messages", "gym-donkeycar"),
-    "Programs and other files",
-)
+AREAS = (*("Tubs", "Configuration and car folders", "Pilots", "Messages", "gym-donkeycar"), "Programs and other files")
 
 
 def find_marks():

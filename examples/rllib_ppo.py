@@ -81,8 +81,7 @@ def make_config(steps: int, seed: int, runners: int) -> PPOConfig:
     config.callbacks(on_environment_created=require_batch)
     config.rl_module(
         rl_module_spec=RLModuleSpec(
-            Pilot,
-            model_config=DefaultModelConfig(fcnet_hiddens=[64, 64], free_log_std=True, vf_share_layers=False),
+            Pilot, model_config=DefaultModelConfig(fcnet_hiddens=[64, 64], free_log_std=True, vf_share_layers=False)
         )
     )
     config.training(

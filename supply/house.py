@@ -15,14 +15,7 @@ from supply.pins import ROOT
 SHORT = 60
 """Lines of a file below which it had better lie in the file that uses it, if it defines one thing only."""
 
-NO_CODE = (
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-)
+NO_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 
 PACKAGE = ROOT / "src" / "donkeysim"
 

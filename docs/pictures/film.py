@@ -50,13 +50,7 @@ def main() -> None:
     options = parser.parse_args()
     frames = [Image.fromarray(frame) for scene in SCENES for frame in film_scene(*scene)]
     frames[0].save(
-        TARGET,
-        save_all=True,
-        append_images=frames[1:],
-        duration=1000 // FRAME_RATE,
-        loop=0,
-        quality=QUALITY,
-        method=6,
+        TARGET, save_all=True, append_images=frames[1:], duration=1000 // FRAME_RATE, loop=0, quality=QUALITY, method=6
     )
     print(f"{TARGET.name}: {len(frames)} frames, {TARGET.stat().st_size / 1e6:.2f} MB")
     if options.frames is not None:

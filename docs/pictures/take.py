@@ -247,11 +247,7 @@ def write_preview(name: str) -> None:
     x, y, z = simulator.ledger.position[car].tolist()
     yaw = float(simulator.ledger.yaw[car])
     back, left, up = 2.2, 0.9, 1.0
-    place = (
-        x - back * math.cos(yaw) - left * math.sin(yaw),
-        y - back * math.sin(yaw) + left * math.cos(yaw),
-        z + up,
-    )
+    place = (x - back * math.cos(yaw) - left * math.sin(yaw), y - back * math.sin(yaw) + left * math.cos(yaw), z + up)
     camera = CameraSpec(width=640, height=360, fov=math.radians(55.0), supersample=2)
     picture = simulator.view(0, place, (0.0, math.radians(14.0), yaw - math.radians(12.0)), camera)
     (SCENE_PICTURES / f"{name}.jpg").write_bytes(encode_jpeg(picture, JPEG_QUALITY))

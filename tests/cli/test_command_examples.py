@@ -28,7 +28,7 @@ def test_every_example_in_a_command_s_help_is_one_that_it_takes(name):
 
 def test_examples_are_found():
     assert list_examples("generate") == [
-        ["generate", "frames", "--track", "generated_track", "warehouse", "--frames", "100000"],
+        ["generate", "frames", "--track", "generated_track", "warehouse", "--frames", "100000"]
     ]
     assert len(list_examples("calibrate")) == 3
     assert sum(len(list_examples(name)) for name in COMMANDS) > 15

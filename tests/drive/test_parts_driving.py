@@ -41,8 +41,7 @@ def test_the_mode_says_which_parts_run_and_which_picture_is_shown():
 
 
 @pytest.mark.parametrize(
-    ("mode", "driven"),
-    [("user", (0.1, 0.2)), ("local_angle", (-0.5, 0.2)), ("local", (-0.5, 0.6))],
+    ("mode", "driven"), [("user", (0.1, 0.2)), ("local_angle", (-0.5, 0.2)), ("local", (-0.5, 0.6))]
 )
 def test_the_mode_decides_who_steers_and_who_gives_throttle(mode, driven):
     assert DriveMode(throttle_factor=2.0).run(mode, 0.1, 0.2, -0.5, 0.3) == driven

@@ -222,9 +222,6 @@ def test_a_file_that_is_no_program_is_told_apart(tmp_path):
 
 @POSIX_ONLY
 def test_a_port_in_use_is_told_before_anything_starts(executable, tmp_path):
-    with (
-        socket.create_server(("127.0.0.1", 0)) as listener,
-        pytest.raises(SimulatorError, match="in use"),
-    ):
+    with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(SimulatorError, match="in use"):
         DonkeyEnv(conf={"exe_path": str(executable), "port": listener.getsockname()[1]})
     assert not (tmp_path / "pid").exists()

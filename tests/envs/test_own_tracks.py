@@ -36,10 +36,7 @@ def test_the_variable_is_the_catalogues():
 
 @pytest.mark.parametrize(
     ("name", "key", "settings"),
-    [
-        ("donkeysim/GeneratedTrack-v0", "track", {"observe": "vector"}),
-        ("donkey-generated-track-v0", "scene", {}),
-    ],
+    [("donkeysim/GeneratedTrack-v0", "track", {"observe": "vector"}), ("donkey-generated-track-v0", "scene", {})],
 )
 def test_an_environment_drives_on_a_track_file(folder, name, key, settings):
     with gymnasium.make(name, **{key: str(folder / "back_yard.toml")}, **settings) as env:

@@ -5,13 +5,7 @@ import threading
 import pytest
 
 from donkeysim.core.clock import ManualClock
-from donkeysim.serve.client_queues import (
-    MOST_PATIENT_SECONDS,
-    MOST_WAITING,
-    ClientQueue,
-    Presence,
-    QueueTurns,
-)
+from donkeysim.serve.client_queues import MOST_PATIENT_SECONDS, MOST_WAITING, ClientQueue, Presence, QueueTurns
 from donkeysim.wire.messages import DriveCar, RegenerateRoad, ResetCar, SetStepMode
 from donkeysim.wire.reading import read_request
 

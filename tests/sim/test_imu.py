@@ -43,15 +43,7 @@ def test_telemetry_carries_the_noise_in_acceleration_and_rates_only():
     course.drive(PathFollower(course.scene, CAR, "steady"), seconds=1.0)
 
     def observe(imu):
-        telemetry = observe_telemetry(
-            course.ledger,
-            course.scene,
-            0,
-            car_names={},
-            frame=0,
-            imu=imu,
-            key=3,
-        )
+        telemetry = observe_telemetry(course.ledger, course.scene, 0, car_names={}, frame=0, imu=imu, key=3)
         return msgspec.structs.asdict(telemetry)
 
     plain, noisy = observe(ImuSpec()), observe(ImuSpec(accel_noise=0.5, gyro_noise=0.02))

@@ -174,7 +174,4 @@ def test_leaving_the_road_and_coming_back_are_told_and_timed(simulator):
             told += [(event.kind, event.value) for event in simulator.list_events() if event.car == 0]
         assert ledger.off_road_time[0] == pytest.approx(0.15 if offset else 0.0)
         assert ledger.on_road[0] == (offset == 0.0)
-    assert told == [
-        (EVENT_LEFT_ROAD, pytest.approx(2.0, abs=0.05)),
-        (EVENT_BACK_ON_ROAD, pytest.approx(0.15)),
-    ]
+    assert told == [(EVENT_LEFT_ROAD, pytest.approx(2.0, abs=0.05)), (EVENT_BACK_ON_ROAD, pytest.approx(0.15))]

@@ -43,10 +43,7 @@ def come_and_go(port, seconds, seed):
 
 
 def test_thirty_two_drivers_keep_their_rate_among_two_hundred_who_come_and_go():
-    with (
-        SimulatorProcess("--scene", "generated_track") as simulator,
-        get_context("spawn").Pool(1) as pool,
-    ):
+    with SimulatorProcess("--scene", "generated_track") as simulator, get_context("spawn").Pool(1) as pool:
         drivers = [socket.create_connection(simulator.address) for _ in range(DRIVERS)]
         watch_telemetry(drivers, 3.0)
         others = pool.apply_async(come_and_go, (simulator.address[1], SECONDS + 10.0, 1))

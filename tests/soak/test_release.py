@@ -79,10 +79,7 @@ def test_the_wheel_of_this_system_compiles_nothing_and_shows_a_picture_soon(inst
 def wait_for_picture(address):
     """Return when a watcher has seen a car."""
     socket = address.replace("http", "ws")
-    with (
-        connect(f"{socket}/state", origin=address) as state,
-        connect(f"{socket}/picture", origin=address) as pictures,
-    ):
+    with connect(f"{socket}/state", origin=address) as state, connect(f"{socket}/picture", origin=address) as pictures:
         cars = []
         while not cars:
             state.send("{}")

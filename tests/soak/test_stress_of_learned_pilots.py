@@ -17,10 +17,7 @@ pytestmark = [pytest.mark.soak, pytest.mark.timeout(0)]
 
 LEARN = ("rl", "--colour", "--pictures", "3", "--teacher", "expert", "--speed", "0.6", "--page", "0")
 
-WAYS = {
-    "without": ("--steps", "120000"),
-    "randomised": ("--steps", "160000", "--randomize", "real"),
-}
+WAYS = {"without": ("--steps", "120000"), "randomised": ("--steps", "160000", "--randomize", "real")}
 
 SEEDS = ("0", "1", "2")
 

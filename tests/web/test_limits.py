@@ -45,11 +45,7 @@ def serve(visit, app=None):
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [
-        ("192.0.2.7", "::ffff:192.0.2.7"),
-        ("2001:db8::1", "2001:db8::ffff:1:2"),
-        ("fe80::1%eth0", "fe80::2"),
-    ],
+    [("192.0.2.7", "::ffff:192.0.2.7"), ("2001:db8::1", "2001:db8::ffff:1:2"), ("fe80::1%eth0", "fe80::2")],
 )
 def test_addresses_of_one_subscriber_are_one_client(one, other):
     assert name_client(one) == name_client(other)

@@ -115,12 +115,7 @@ def test_a_simulator_elsewhere_cannot_be_asked_for_an_experiment(key, value, whe
 
 @pytest.mark.parametrize(
     ("path", "address"),
-    [
-        ("", None),
-        ("path to sim", None),
-        ("remote", ("there", 9099)),
-        ("/bin/sim", ("127.0.0.1", 9099)),
-    ],
+    [("", None), ("path to sim", None), ("remote", ("there", 9099)), ("/bin/sim", ("127.0.0.1", 9099))],
 )
 def test_a_cars_config_says_where_its_experiment_is(path, address):
     changes = {

@@ -4,13 +4,7 @@ import pytest
 
 from donkeysim.world.specs import RoadSpec, SceneSpec, WorldSpec
 from donkeysim.world.tracks.catalogue import ORIGINAL_SCENES, group_scenes, list_scenes
-from donkeysim.world.tracks.former_places import (
-    FORMER_PLACES,
-    rename_place,
-    rename_scene,
-    rename_tracks,
-    rename_world,
-)
+from donkeysim.world.tracks.former_places import FORMER_PLACES, rename_place, rename_scene, rename_tracks, rename_world
 
 
 def test_each_former_name_is_one_of_the_originals_and_each_new_one_is_ours():

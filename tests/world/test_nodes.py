@@ -79,8 +79,7 @@ def test_smooth_rounds_the_road_and_leaves_the_nodes(closed):
     points = [(x, float(y)) for x, y in STAIR] + [(4.0, 4.0), (0.0, 4.0)] * closed
     lines = [
         build_centre_line(
-            PathTable(nodes="points", points=tuple(points), closed=closed, smooth=smooth),
-            RoadTable(0.3, 0.3),
+            PathTable(nodes="points", points=tuple(points), closed=closed, smooth=smooth), RoadTable(0.3, 0.3)
         )
         for smooth in (0.0, 0.3)
     ]

@@ -30,10 +30,7 @@ def add_race_arguments(parser: argparse.ArgumentParser, rules: str, out: str) ->
     parser.add_argument("--seed", type=int, default=0, help="of all that is drawn (default 0)")
     parser.add_argument("--out", default=out, metavar="DIR", help=f"folder for the files (default {out})")
     parser.add_argument(
-        "--car",
-        default="original",
-        metavar="CAR",
-        help="of all: preset or TOML file (default original)",
+        "--car", default="original", metavar="CAR", help="of all: preset or TOML file (default original)"
     )
     add_config_arguments(parser)
     add_tracks_argument(parser)

@@ -12,10 +12,7 @@ from donkeysim.cluster.sweep.plan import Job
 from donkeysim.cluster.sweep.spec import Options, SweepFile
 from donkeysim.core.errors import DonkeySimError, SpecError, describe_unknown, shorten
 
-FIGURES = {
-    "rl": ("laps", "speed", "departures", "passed", "reward", "steps"),
-    "train": ("val_loss", "loss"),
-}
+FIGURES = {"rl": ("laps", "speed", "departures", "passed", "reward", "steps"), "train": ("val_loss", "loss")}
 """That may be minimized or maximized."""
 
 

@@ -47,11 +47,7 @@ _ANY = (0.0, -math.pi, math.pi)
 
 COLUMNS: dict[str, dict[str, Bounds]] = {
     NONE: {},
-    "light": {
-        "sun.strength": (1.0, 0.1, 2.0),
-        "sun.ambient": (1.0, 0.4, 1.7),
-        "picture.exposure": (0.0, -2.2, 2.0),
-    },
+    "light": {"sun.strength": (1.0, 0.1, 2.0), "sun.ambient": (1.0, 0.4, 1.7), "picture.exposure": (0.0, -2.2, 2.0)},
     "shadow": {
         "road.patches": (0.0, 0.9, 1.0),
         "ground.patches": (0.0, 0.9, 1.0),

@@ -67,11 +67,7 @@ class ControlPage:
     """
 
     def __init__(
-        self,
-        config: Config,
-        watching_url: str = "",
-        traveller: Traveller | None = None,
-        views: OpenViews | None = None,
+        self, config: Config, watching_url: str = "", traveller: Traveller | None = None, views: OpenViews | None = None
     ) -> None:
         """Take the port, so that a taken one is said before anything starts.
 

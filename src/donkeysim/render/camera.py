@@ -16,22 +16,8 @@ from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.render.body import prepare_plate
-from donkeysim.render.camera_group import (
-    CameraGroup,
-    Frame,
-    find_kind,
-    make_camera_tables,
-    mount_cameras,
-)
-from donkeysim.render.kernels.layout import (
-    GREY_PALE,
-    INTEGER,
-    LANES,
-    LENS,
-    SHARP,
-    SIZE_LOG,
-    SMOOTH,
-)
+from donkeysim.render.camera_group import CameraGroup, Frame, find_kind, make_camera_tables, mount_cameras
+from donkeysim.render.kernels.layout import GREY_PALE, INTEGER, LANES, LENS, SHARP, SIZE_LOG, SMOOTH
 from donkeysim.render.kernels.picture import render_cameras
 from donkeysim.render.kernels.poses import place_cameras
 from donkeysim.render.looks import Looks

@@ -117,11 +117,7 @@ class GatherRenderer:
         self._host, self._tables = tables, self._device.upload(tables)
 
     def make_group(
-        self,
-        cars: Sequence[int],
-        cameras: Sequence[CameraSpec],
-        channels: int = 3,
-        class_count: int = 0,
+        self, cars: Sequence[int], cameras: Sequence[CameraSpec], channels: int = 3, class_count: int = 0
     ) -> GatherGroup:
         """Return a group of one camera per entry of `cars`.
 

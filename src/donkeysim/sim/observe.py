@@ -90,9 +90,7 @@ def observe_lidar(rows: FloatArray, sweep_increment: float, angle_delta: float) 
     delta = math.degrees(angle_delta)
     return [
         LidarPoint(
-            d=round(frames.length_to_units(distance), 2),
-            rx=round(ray * increment, 6),
-            ry=round(level * delta, 6),
+            d=round(frames.length_to_units(distance), 2), rx=round(ray * increment, 6), ry=round(level * delta, 6)
         )
         for distance, ray, level in rows.tolist()
     ]

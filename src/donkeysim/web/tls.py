@@ -87,11 +87,7 @@ def _write_certificate(kept: Certificate, names: Iterable[str]) -> None:
         .add_extension(x509.ExtendedKeyUsage([x509.oid.ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .sign(key, hashes.SHA256())
     )
-    plain = (
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
+    plain = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     write_private(kept.key, key.private_bytes(*plain))
     kept.chain.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 

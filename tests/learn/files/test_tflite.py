@@ -146,10 +146,7 @@ def test_a_file_has_the_names_that_the_originals_app_looks_for():
     )
     interpreter = Interpreter(model_content=make_tflite(head, None))
     (signature,) = interpreter.get_signature_list().items()
-    assert signature == (
-        "serving_default",
-        {"inputs": ["img_in", "mem_in"], "outputs": ["n_outputs0", "n_outputs1"]},
-    )
+    assert signature == ("serving_default", {"inputs": ["img_in", "mem_in"], "outputs": ["n_outputs0", "n_outputs1"]})
     names = [end["name"] for end in interpreter.get_input_details()]
     assert names == ["serving_default_img_in:0", "serving_default_mem_in:0"]
     assert [list(end["shape"]) for end in interpreter.get_output_details()] == [[1, 1], [1, 1]]

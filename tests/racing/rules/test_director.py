@@ -126,9 +126,7 @@ def test_a_disqualified_car_that_comes_first_opens_no_window():
 
 def test_practice_and_qualifying_have_no_window():
     book = make_book(
-        Race(laps=1, finish_window=0.1),
-        qualifying=Qualifying(limit=60.0, laps=1),
-        start=StartRules(grid="qualifying"),
+        Race(laps=1, finish_window=0.1), qualifying=Qualifying(limit=60.0, laps=1), start=StartRules(grid="qualifying")
     )
     result = Script(book, [10.0, 15.0]).run()
     assert [placing.status for placing in result.qualifying] == ["finished", "finished"]

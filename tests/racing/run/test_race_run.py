@@ -261,8 +261,7 @@ class Still:
 
 
 @pytest.mark.parametrize(
-    ("throttles", "blamed", "kind"),
-    [((0.0, 0.0, 0.4), (2, 0), "rear_end"), ((-0.4, 0.0, 0.0), (0, 2), "backed_into")],
+    ("throttles", "blamed", "kind"), [((0.0, 0.0, 0.4), (2, 0), "rear_end"), ((-0.4, 0.0, 0.0), (0, 2), "backed_into")]
 )
 def test_cars_that_really_touch_are_judged_by_how_they_drove(throttles, blamed, kind):
     # The third place on the grid is right behind the first.

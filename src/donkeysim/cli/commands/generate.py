@@ -81,8 +81,5 @@ def read_spec(arguments: argparse.Namespace) -> Any:
     if arguments.picture:
         given["width"], given["height"] = read_picture_size(arguments.picture)
     return FramesSpec(
-        **given,
-        depth=not arguments.no_depth,
-        classes=not arguments.no_classes,
-        randomization=arguments.randomize or "",
+        **given, depth=not arguments.no_depth, classes=not arguments.no_classes, randomization=arguments.randomize or ""
     )

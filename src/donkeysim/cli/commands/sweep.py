@@ -135,9 +135,7 @@ def say_result(store: TrialStore, plan: Plan, best: tuple[Job, TrialResult] | No
     if best is not None:
         job, result = best
         value = result.figures[store.file.spec.metric]
-        console.print(
-            f"Best: trial {job.trial}, {store.file.spec.metric} {value:.6g}, {describe_options(job.options)}",
-        )
+        console.print(f"Best: trial {job.trial}, {store.file.spec.metric} {value:.6g}, {describe_options(job.options)}")
         console.print(
             f"Pilot: {store.folder / BEST / result.pilot}; {COMMANDS_NAME} beside it trains it again", soft_wrap=True
         )

@@ -199,10 +199,7 @@ def list_scene(figures: SceneFigures) -> list[tuple[str, str]]:
     rise = "level" if high == low else f"{low:+.2f} to {high:+.2f} m, steepest {100.0 * figures.slope:.0f} %"
     return [
         ("elevation", rise),
-        (
-            "start",
-            f"{format_count(figures.start_lines, 'line')}, a grid for {format_count(figures.grid, 'car')}",
-        ),
+        ("start", f"{format_count(figures.start_lines, 'line')}, a grid for {format_count(figures.grid, 'car')}"),
         ("standing", _tell_counts(figures.standing)),
         ("movable", _tell_counts(figures.movable)),
         ("triangles", f"{figures.triangles:,}"),

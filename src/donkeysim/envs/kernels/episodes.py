@@ -91,12 +91,7 @@ def begin_episode(
 
 @index_kernel
 def seed_world(
-    world: int,
-    begins: BoolArray,
-    is_given: BoolArray,
-    seed: LongArray,
-    episodes: Episodes,
-    is_over: BoolArray,
+    world: int, begins: BoolArray, is_given: BoolArray, seed: LongArray, episodes: Episodes, is_over: BoolArray
 ) -> None:
     """Forget that a world's episode was over, and draw all that is random in the coming ones from a seed if given."""
     if begins[world]:

@@ -23,13 +23,7 @@ from donkeysim.physics.kernels.layout import (
     N_LINE_COUNT,
     N_NODE_COUNT,
 )
-from donkeysim.world.ledger import (
-    EVENT_CHECKPOINT,
-    EVENT_CROSSING,
-    EVENT_HIT,
-    EVENT_LAP,
-    EVENT_MISSED_CHECKPOINT,
-)
+from donkeysim.world.ledger import EVENT_CHECKPOINT, EVENT_CROSSING, EVENT_HIT, EVENT_LAP, EVENT_MISSED_CHECKPOINT
 
 
 @inner_kernel

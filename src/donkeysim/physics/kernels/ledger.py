@@ -208,13 +208,7 @@ def write_row(state, car, world, scene, step_count, events, book):
 
 @index_kernel
 def write_one_row(
-    index: int,
-    rows: LongArray,
-    state: State,
-    world_scene: IntArray,
-    slots: int,
-    events: EventTable,
-    book: Book,
+    index: int, rows: LongArray, state: State, world_scene: IntArray, slots: int, events: EventTable, book: Book
 ) -> None:
     """Write the row of a car about which something has changed while no time passed.
 

@@ -12,13 +12,7 @@ import math
 from donkeysim.core.kernel import inner_kernel
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.physics.kernels.ground import find_surface
-from donkeysim.physics.kernels.layout import (
-    N_CLOSED,
-    N_NODE,
-    N_NODE_COUNT,
-    N_SHORTEST,
-    N_SHORTEST_COUNT,
-)
+from donkeysim.physics.kernels.layout import N_CLOSED, N_NODE, N_NODE_COUNT, N_SHORTEST, N_SHORTEST_COUNT
 from donkeysim.world.state import NODE_UNKNOWN
 
 SEARCH_LIMIT = 64

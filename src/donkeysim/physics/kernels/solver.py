@@ -10,17 +10,7 @@ from __future__ import annotations
 import math
 
 from donkeysim.core.kernel import inner_kernel
-from donkeysim.core.vector import (
-    ZERO,
-    add_scaled,
-    cross,
-    dot,
-    get_axis,
-    get_vector,
-    scale,
-    set_vector,
-    subtract,
-)
+from donkeysim.core.vector import ZERO, add_scaled, cross, dot, get_axis, get_vector, scale, set_vector, subtract
 from donkeysim.physics.kernels import layout
 
 ITERATIONS = 12

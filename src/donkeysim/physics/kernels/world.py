@@ -51,13 +51,7 @@ from donkeysim.physics.kernels.layout import (
     Terrain,
 )
 from donkeysim.physics.kernels.ledger import Book, write_row
-from donkeysim.physics.kernels.progress import (
-    count_nodes,
-    find_segment,
-    follow_active,
-    follow_node,
-    observe_progress,
-)
+from donkeysim.physics.kernels.progress import count_nodes, find_segment, follow_active, follow_node, observe_progress
 from donkeysim.physics.kernels.vehicle import advance_car, move_body, rotate_frame, turn_body
 from donkeysim.world.ledger import EVENT_HIT, EVENT_RESCUED
 from donkeysim.world.state import FAULT_RESCUED, HIT_NONE, NODE_UNKNOWN, Control, State

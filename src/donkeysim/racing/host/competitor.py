@@ -25,12 +25,7 @@ LONGEST_NAME = 32
 COLOURS = 24
 """Different colours; after that they repeat."""
 
-_CONFIGS = (
-    messages.ConfigureCar,
-    messages.ConfigureCamera,
-    messages.ConfigureSecondCamera,
-    messages.ConfigureLidar,
-)
+_CONFIGS = (messages.ConfigureCar, messages.ConfigureCamera, messages.ConfigureSecondCamera, messages.ConfigureLidar)
 
 
 class ClientRacer:

@@ -11,14 +11,7 @@ from donkeysim.core.types import FloatArray
 from donkeysim.racing.rules.contact import judge_contact
 from donkeysim.racing.rules.course import RaceCourse
 from donkeysim.racing.rules.rule_book import Watch
-from donkeysim.world.ledger import (
-    EVENT_HIT,
-    EVENT_LEFT_ROAD,
-    EVENT_MISSED_CHECKPOINT,
-    EVENT_RESCUED,
-    Event,
-    Ledger,
-)
+from donkeysim.world.ledger import EVENT_HIT, EVENT_LEFT_ROAD, EVENT_MISSED_CHECKPOINT, EVENT_RESCUED, Event, Ledger
 from donkeysim.world.state import HIT_CAR
 
 UPRIGHT = 0.3
@@ -99,11 +92,7 @@ class Spotter:
     def _read_event(self, ledger: Ledger, velocity: FloatArray, event: Event) -> list[Sighting]:
         if event.kind == EVENT_HIT and int(event.value) != TERRAIN:
             return self._read_hit(ledger, velocity, event)
-        kinds = {
-            EVENT_LEFT_ROAD: "left_road",
-            EVENT_MISSED_CHECKPOINT: "missed_checkpoint",
-            EVENT_RESCUED: "rescued",
-        }
+        kinds = {EVENT_LEFT_ROAD: "left_road", EVENT_MISSED_CHECKPOINT: "missed_checkpoint", EVENT_RESCUED: "rescued"}
         return [Sighting(event.time, event.car, kinds[event.kind])] if event.kind in kinds else []
 
     def _read_hit(self, ledger: Ledger, velocity: FloatArray, event: Event) -> list[Sighting]:

@@ -18,27 +18,11 @@ from donkeysim.render.kernels.finish import (
     write_rgb,
     write_segments,
 )
-from donkeysim.render.kernels.layout import (
-    GREY_LUMA,
-    GREY_PALE,
-    LENS,
-    LIGHT,
-    PALE,
-    SHARP,
-    VIEW,
-)
+from donkeysim.render.kernels.layout import GREY_LUMA, GREY_PALE, LENS, LIGHT, PALE, SHARP, VIEW
 from donkeysim.render.kernels.pale import measure_luma
 from donkeysim.render.kernels.raster import draw_mesh
 from donkeysim.render.kernels.recolour import classify_pixels, recolour_pixels
-from donkeysim.render.kernels.seen import (
-    NEAR,
-    SKY_NEAR,
-    find_drawn_rows,
-    has_warp,
-    list_meshes,
-    set_light,
-    set_view,
-)
+from donkeysim.render.kernels.seen import NEAR, SKY_NEAR, find_drawn_rows, has_warp, list_meshes, set_light, set_view
 from donkeysim.render.kernels.shade import shade_meshes
 from donkeysim.render.kernels.shadow import darken_ground
 from donkeysim.render.kernels.vector import read_vector

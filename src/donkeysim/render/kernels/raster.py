@@ -16,16 +16,7 @@ from donkeysim.render.kernels.footprint import (
     measure_footprint,
     measure_sides,
 )
-from donkeysim.render.kernels.layout import (
-    CLUSTER_RANGE,
-    INTEGER,
-    LANES,
-    RECORD,
-    SIZE_LOG,
-    STATE_NEW,
-    VIEW,
-    Cluster,
-)
+from donkeysim.render.kernels.layout import CLUSTER_RANGE, INTEGER, LANES, RECORD, SIZE_LOG, STATE_NEW, VIEW, Cluster
 from donkeysim.render.kernels.outline import (
     BEHIND,
     choose_triangles,
@@ -111,10 +102,7 @@ def fill_rows_cutout(first, end, stride, number, record, integers, begins, stops
     mask_u = np.uint32(integers[INTEGER.hole_mask_u])
     mask_v = np.uint32(integers[INTEGER.hole_mask_v])
     za = record[RECORD.near]
-    ua, va = (
-        record[RECORD.u] * record[RECORD.scale_u],
-        record[RECORD.v] * record[RECORD.scale_v],
-    )
+    ua, va = (record[RECORD.u] * record[RECORD.scale_u], record[RECORD.v] * record[RECORD.scale_v])
     for row in range(first, end):
         begin = np.int64(begins[row - first])
         count = np.int64(stops[row - first]) - begin
@@ -151,11 +139,7 @@ def lay_out_holes(record, integers, level_base, size_log):
     level = choose_level(major, minor, np.float32(1.0), size[SIZE_LOG.last])
     scale_u, scale_v, shift, mask_u, mask_v = lay_out_level(level, size[SIZE_LOG.width], size[SIZE_LOG.height])
     record[RECORD.scale_u], record[RECORD.scale_v] = scale_u, scale_v
-    integers[INTEGER.hole_shift], integers[INTEGER.hole_mask_u], integers[INTEGER.hole_mask_v] = (
-        shift,
-        mask_u,
-        mask_v,
-    )
+    integers[INTEGER.hole_shift], integers[INTEGER.hole_mask_u], integers[INTEGER.hole_mask_v] = (shift, mask_u, mask_v)
     integers[INTEGER.hole_level] = level_base[texture, level]
 
 

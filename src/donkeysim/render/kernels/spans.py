@@ -11,12 +11,7 @@ import math
 import numpy as np
 
 from donkeysim.core.kernel import inner_kernel, span_kernel
-from donkeysim.render.kernels.footprint import (
-    choose_level,
-    lay_out_level,
-    measure_footprint,
-    measure_sides,
-)
+from donkeysim.render.kernels.footprint import choose_level, lay_out_level, measure_footprint, measure_sides
 from donkeysim.render.kernels.layout import (
     BLOCK,
     INTEGER,

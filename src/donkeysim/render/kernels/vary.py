@@ -202,12 +202,7 @@ def vary_looks(
 
 @index_kernel
 def vary_camera(
-    camera: int,
-    height: float,
-    squeeze: tuple[float, float],
-    rows: CarRows,
-    meant: MeantCameras,
-    cameras: CameraTables,
+    camera: int, height: float, squeeze: tuple[float, float], rows: CarRows, meant: MeantCameras, cameras: CameraTables
 ) -> None:
     """Write a camera's tables anew if its car's rows have been since.
 

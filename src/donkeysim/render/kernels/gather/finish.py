@@ -166,12 +166,7 @@ def find_class(camera, record, x, y, tables, scratch):
 
 @index_kernel(loose=True)
 def write_distances(
-    index: int,
-    first: int,
-    sizes: GatherSizes,
-    cameras: CameraTables,
-    scratch: GatherScratch,
-    target: Float32Array,
+    index: int, first: int, sizes: GatherSizes, cameras: CameraTables, scratch: GatherScratch, target: Float32Array
 ) -> None:
     """Write how far along the optical axis some pixels of a row show things [m]; as `finish.write_depth`."""
     camera, row, column, pixels = find_output(index, sizes, scratch)
@@ -210,12 +205,7 @@ def write_classes(
 
 @index_kernel(loose=True)
 def recolour_pixels(
-    index: int,
-    first: int,
-    sizes: GatherSizes,
-    tables: PictureTables,
-    cameras: CameraTables,
-    scratch: GatherScratch,
+    index: int, first: int, sizes: GatherSizes, tables: PictureTables, cameras: CameraTables, scratch: GatherScratch
 ) -> None:
     """Change the colours of some pixels of a row by the look of what they show."""
     camera, row, column, pixels = find_run(index, sizes, scratch)

@@ -87,11 +87,7 @@ def compute_shortest_line(
 
 
 def compute_racing_line(
-    position: FloatArray,
-    width_left: FloatArray,
-    width_right: FloatArray,
-    margin: float,
-    length_weight: float = 0.0,
+    position: FloatArray, width_left: FloatArray, width_right: FloatArray, margin: float, length_weight: float = 0.0
 ) -> FloatArray:
     """Compute a smooth closed line of least squared curvature inside the road.
 
