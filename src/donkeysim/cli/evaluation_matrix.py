@@ -7,17 +7,17 @@ import itertools
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from donkeysim.cli.console import console, show_progress
 from donkeysim.core.errors import SpecError
 
 if TYPE_CHECKING:
     from donkeysim.cluster.executor import Executor
-    from donkeysim.cluster.matrix import Cell, Cells, Interval, MatrixSpec
+    from donkeysim.cluster.matrix import Cells, EvaluationSpec, Interval
     from donkeysim.learn.evaluate import Conditions
 
 T = TypeVar("T")
@@ -127,7 +127,8 @@ def run_matrix(arguments: argparse.Namespace, models: list[Path], tracks: list[s
     cells, was_interrupted = gather(drive_matrix(spec, conditions, choose_executor(arguments)), spec.count)
     found = sum_up(spec, cells)
     print_matrix(found)
-    write_matrix(out, spec, cells, found, conditions.conf.experiment.describe_car())
+    cells.sort(key=lambda cell: cell.number)
+    write_drives(out, spec, conditions.conf.experiment.describe_car(), pairs=found, drives=cells)
     console.print(f"all drives: {out}", soft_wrap=True)
     return 130 if was_interrupted else 0 if all(row.passed == row.count for row in found) else 1
 
@@ -163,8 +164,8 @@ def format_interval(interval: Interval, factor: float) -> str:
     return f"{factor * interval.mean:.2f}" + ("" if math.isnan(half) else f" ± {factor * half:.2f}")
 
 
-def write_matrix(path: Path, spec: MatrixSpec, cells: list[Cell], rows: list[Cells], car: str) -> None:
-    """Write everything as JSON; what is no number is null.
+def write_drives(path: Path, spec: EvaluationSpec, car: str, **tables: Sequence[Any]) -> None:
+    """Write everything as JSON, each table as a list of dataclasses; what is no number is null.
 
     Raises:
         DonkeySimError: It cannot be written.
@@ -173,6 +174,5 @@ def write_matrix(path: Path, spec: MatrixSpec, cells: list[Cell], rows: list[Cel
 
     from donkeysim.core.files import write_whole
 
-    drives = [asdict(cell) for cell in sorted(cells, key=lambda cell: cell.number)]
-    whole = {"format": 1, **asdict(spec), "car": car, "pairs": [asdict(row) for row in rows], "drives": drives}
+    whole = {"format": 1, **asdict(spec), "car": car, **{name: list(rows) for name, rows in tables.items()}}
     write_whole(path, json.dumps(json.loads(msgspec.json.encode(whole)), indent=1).encode() + b"\n")

@@ -60,7 +60,6 @@ def _check_trial(file: SweepFile, options: Options, name: str) -> None:
     """Check the options of a trial together.
 
     Args:
-        file: What was asked for.
         options: That differ.
         name: Of the one to blame; empty: the one that the error names, if any.
     """

@@ -39,7 +39,6 @@ def gather_options(file: SweepFile, job: Job, source: Path | None) -> dict[str, 
     """Return the options of a training that begins, as the file names them.
 
     Args:
-        file: What was asked for.
         source: Folder of the training it continues.
     """
     options, seed = {**file.fixed, **job.options}, file.spec.seed + job.trial

@@ -21,8 +21,8 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
-class MatrixSpec:
-    """Which drives there are.
+class EvaluationSpec:
+    """Which pilots drive where, how often and how far.
 
     Attributes:
         models: Files of pilots.
@@ -44,6 +44,11 @@ class MatrixSpec:
     def __post_init__(self) -> None:
         if self.seeds < 1 or self.laps < 1:
             raise SpecError(f"{self.laps} laps from {self.seeds} starts are not valid; ask for 1 or more of each.")
+
+
+@dataclass(frozen=True)
+class MatrixSpec(EvaluationSpec):
+    """Drives of each pilot on each track from each start."""
 
     @property
     def count(self) -> int:

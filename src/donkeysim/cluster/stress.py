@@ -22,7 +22,7 @@ import numpy as np
 
 from donkeysim import __version__
 from donkeysim.cluster.executor import Executor
-from donkeysim.cluster.matrix import Interval, estimate_mean, load_once
+from donkeysim.cluster.matrix import EvaluationSpec, Interval, estimate_mean, load_once
 from donkeysim.core.errors import SpecError, describe_unknown, format_count
 from donkeysim.core.types import BoolArray
 from donkeysim.learn.database import name_pilots
@@ -91,31 +91,22 @@ _TEMPLATE = Path(__file__).with_name("stress_report.html")
 
 
 @dataclass(frozen=True)
-class StressSpec:
-    """Which drives there are.
+class StressSpec(EvaluationSpec):
+    """Which drives there are: `seeds` of each pilot at each strength of each column on each track.
 
     Attributes:
-        models: Files of pilots.
-        tracks: Names of tracks, or their files.
-        seeds: Drives of each pilot at each strength of each column on each track.
-        laps: Of each drive.
         columns: Of `COLUMNS`.
-        kind: Type of the pilots, if their files do not say; empty: they do.
 
     Raises:
         SpecError: There are none, or there is no such column.
     """
 
-    models: tuple[str, ...]
-    tracks: tuple[str, ...]
     seeds: int = 4
     laps: int = 1
     columns: tuple[str, ...] = tuple(COLUMNS)
-    kind: str = ""
 
     def __post_init__(self) -> None:
-        if self.seeds < 1 or self.laps < 1:
-            raise SpecError(f"{self.laps} laps from {self.seeds} starts are not valid; ask for 1 or more of each.")
+        super().__post_init__()
         for column in self.columns:
             if column not in COLUMNS:
                 raise SpecError(describe_unknown("column", column, COLUMNS))

@@ -38,9 +38,6 @@ class Cuda:
     def __init__(self, ordinal: int = 0) -> None:
         """Take a GPU.
 
-        Args:
-            ordinal: Which one.
-
         Raises:
             DonkeySimError: numba-cuda is missing.
             SpecError: There is no such GPU.

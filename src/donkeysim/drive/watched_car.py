@@ -64,7 +64,6 @@ class WatchingPage:
         """Prepare to show a car on a bound socket, which is closed at the end; connections wait until `update` runs.
 
         Args:
-            listener: The socket.
             control_url: Of its control page, "" for none.
         """
         app = create_app(WatchedCar(car), wire_port=None, find_control=lambda: control_url)

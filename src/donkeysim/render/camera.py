@@ -191,7 +191,6 @@ class Renderer:
 
         Args:
             state: What to show.
-            world: Which world.
             position: Of the optical centre, world frame [m].
             rotation: Roll, pitch (+ = down), yaw in the world frame [rad].
             camera: Size, rows, field of view, fisheye, grey, quality and supersampling; its own pose is not used.

@@ -65,7 +65,6 @@ class LidarScanner:
         Args:
             state: Read.
             car: Row of the car.
-            lidar: Its lidar.
             key: World key for the noise, see `core.rng`; with the car's slot and the world's step it decides the noise.
 
         Returns:

@@ -122,7 +122,6 @@ class VariedCameras:
 
         Args:
             workers: To run on.
-            variation: Of all cars.
             car: Whose pictures they are, shape [camera_count].
             picture: Read and written, shape [camera_count, height, width, 3].
         """

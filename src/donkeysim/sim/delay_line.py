@@ -75,7 +75,6 @@ class ActionLine:
         """Send off what has been asked for since the last step.
 
         Args:
-            control: What is asked for now.
             clock: Physics step of each world.
             key: Of each world's random numbers.
             delays: Of commands.
@@ -154,7 +153,6 @@ class PictureLine:
         """Return the state as the cameras of cars see it now: their worlds as they were, valid until the next call.
 
         Args:
-            state: As it is.
             cars: Rows, each of another world.
             key: Of each world's random numbers.
             delays: Of pictures.

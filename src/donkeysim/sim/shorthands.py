@@ -88,7 +88,6 @@ class CommandShorthands:
         """Go back to a snapshot of this simulator, or of one with the same `WorldSpec`.
 
         Args:
-            snapshot: Where to.
             worlds: Only these; the others go on as they are.
 
         Raises:

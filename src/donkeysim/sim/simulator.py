@@ -174,7 +174,6 @@ class Simulator(Cars):
         """Return what a free camera sees.
 
         Args:
-            world: Which world.
             position: Of the optical centre [m, world frame].
             rotation: (roll, pitch, yaw) [rad], pitch positive down.
             camera: Size and field of view; its own position and rotation are not used.

@@ -91,7 +91,6 @@ class TrackCameras(NamedTuple):
         Cars that are near draw the picture towards them and widen it, the more the nearer they are.
 
         Args:
-            camera: Which.
             target: Place of the car [m], shape [3].
             others: Of the others [m], shape [n, 3].
         """
@@ -130,7 +129,6 @@ def place_cameras(scene: Scene, renderer: Renderer, moment: Moment, world: int =
     """Return cameras for a scene.
 
     Args:
-        scene: Which.
         renderer: That has it.
         moment: Any moment of it; cars are not looked at.
         world: One that the scene is in.

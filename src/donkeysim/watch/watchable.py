@@ -119,7 +119,6 @@ class Watchable(Protocol):
         """Return a view of a car as JPEG: of now, or of the next simulated moment where time is not the clock's.
 
         Args:
-            view: Which.
             car_id: Of `CarRow`, or `CHOSEN`; not used for "place".
             width: Columns [pixel]; not used for "camera", which has its own size.
             height: Rows [pixel]; as `width`.

@@ -95,7 +95,6 @@ async def read_body(request: Request, limit: int, too_long: DonkeySimError) -> b
     """Return the body of a request.
 
     Args:
-        request: Which.
         limit: The most bytes to take; the rest is not read.
         too_long: What is raised when there are more.
 

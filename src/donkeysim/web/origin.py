@@ -101,7 +101,6 @@ def check_origin(scope: Scope, headers: Headers, *, programs_may: bool = False) 
 
     Args:
         scope: The request.
-        headers: Its headers.
         programs_may: Whether no Origin at all is allowed too.
     """
     if scope["type"] == "http" and scope["method"] in READING:

@@ -51,7 +51,6 @@ def bind_exactly(port: int, host: str, advice: str) -> socket.socket:
     """Return a bound socket on `port` and no other; 0 takes any free port.
 
     Args:
-        port: The port.
         host: An address of this machine, or 0.0.0.0.
         advice: What to do when the port is in use; ends the sentence.
 

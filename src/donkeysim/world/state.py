@@ -197,7 +197,6 @@ def make_state(world_count: int, cars_per_world: int, props_per_world: int, has_
     """Return a state with every slot empty and every orientation the identity.
 
     Args:
-        world_count: Worlds.
         cars_per_world: Slots for cars in each.
         props_per_world: Slots for props in each.
         has_actuators: Whether there is anything to remember of servo, ESC and battery.

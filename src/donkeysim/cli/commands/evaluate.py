@@ -16,8 +16,7 @@ For example: donkey evaluate --model models/mypilot.h5 --laps 3
 from __future__ import annotations
 
 import argparse
-import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,12 +32,13 @@ from donkeysim.cli.evaluation_matrix import (
     gather,
     is_matrix,
     run_matrix,
+    write_drives,
 )
 from donkeysim.cli.shared_options import add_car_arguments, add_config_arguments, choose_car, find_config, has_config
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
-    from donkeysim.cluster.stress import StressCell, StressDrive, StressSpec
+    from donkeysim.cluster.stress import StressCell, StressSpec
     from donkeysim.learn.evaluate import Conditions, Evaluation, PilotRun
 
 FILM_TIME = 8.0
@@ -213,7 +213,7 @@ def run_stress(arguments: argparse.Namespace, models: list[Path], tracks: list[s
     car = conditions.conf.experiment.describe_car()
     print_cells(spec, found)
     write_whole(out, format_report(spec, found, car).encode())
-    write_drives(out.with_suffix(".json"), spec, drives, found, car)
+    write_drives(out.with_suffix(".json"), spec, car, cells=found, drives=drives)
     console.print(f"report: {out}, all drives: {out.with_suffix('.json')}", soft_wrap=True)
     return 130 if was_interrupted else 0
 
@@ -238,16 +238,3 @@ def _describe(cell: StressCell) -> str:
     score = cell.score
     share = f"{100 * score.mean:.0f} % ({100 * score.low:.0f} to {100 * score.high:.0f})"
     return f"{share}, {format_interval(cell.cte, 100.0)} cm"
-
-
-def write_drives(path: Path, spec: StressSpec, drives: list[StressDrive], cells: list[StressCell], car: str) -> None:
-    """Write everything as JSON.
-
-    Raises:
-        DonkeySimError: It cannot be written.
-    """
-    from donkeysim.core.files import write_whole
-
-    whole = {"format": 1, **asdict(spec), "car": car, "cells": [asdict(cell) for cell in cells]}
-    whole["drives"] = [asdict(drive) for drive in drives]
-    write_whole(path, json.dumps(whole, indent=1).encode() + b"\n")

@@ -111,7 +111,6 @@ def choose_next(file: SweepFile, jobs: Sequence[Job], results: Sequence[TrialRes
     """Return the jobs of the next round.
 
     Args:
-        file: What was asked for.
         jobs: Of the round before.
     """
     spec, turn = file.spec, jobs[0].turn + 1
@@ -140,7 +139,6 @@ def _breed(file: SweepFile, best: Sequence[Job], alive: int, budget: int) -> lis
     """Return the next generation.
 
     Args:
-        file: What was asked for.
         best: Jobs of this one, the best first.
         alive: How many of them have a pilot that can be taken over.
         budget: Of a generation.

@@ -98,12 +98,7 @@ class OnnxSession:
         return (*shape[:-3], *shape[-2:], shape[-3]) if self._has_channels_first else shape
 
     def run(self, image: Any, others: Sequence[Float32Array]) -> list[Float32Array]:
-        """Return the outputs for one picture.
-
-        Args:
-            image: uint8, `image_shape`.
-            others: The further inputs, float32, in the order and with the shapes of `inputs`.
-        """
+        """Return the outputs for one picture; see `PilotSession.run`."""
         if self._has_channels_first:
             image = np.moveaxis(image, -1, -3)
         if not self._has_bytes:
@@ -169,12 +164,7 @@ class TfliteSession:
         return self.inputs[0].shape if self.inputs else ()
 
     def run(self, image: Any, others: Sequence[Float32Array]) -> list[Float32Array]:
-        """Return the outputs for one picture.
-
-        Args:
-            image: uint8, `image_shape`.
-            others: The further inputs, float32, in the order and with the shapes of `inputs`.
-        """
+        """Return the outputs for one picture; see `PilotSession.run`."""
         scaled = np.asarray(image).astype(np.float32) * np.float32(1.0 / 255.0)
         for end, value in zip(self._given, (scaled, *others), strict=True):
             self._interpreter.set_tensor(end["index"], _encode(value, end)[np.newaxis])

@@ -216,7 +216,6 @@ def write_one_row(
         index: Place in `rows`.
         rows: Of cars.
         state: Read.
-        world_scene: Scene of each world.
         slots: Cars per world.
         events: Not written.
         book: Written, row of this car only.

@@ -20,9 +20,7 @@ def vary_params(car: int, base: FloatArray, drawn: Drawn, param: FloatArray) -> 
     The mass takes the inertia and the springs' load with it, so a heavier car stands at the same height.
 
     Args:
-        car: Which.
         base: What it was made with, columns of `layout`, shape [PARAM_WIDTH].
-        drawn: Drawn.
         param: The car's row is written, shape [car_count, PARAM_WIDTH].
     """
     if drawn.fresh[car] == 0:

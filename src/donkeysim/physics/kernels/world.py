@@ -318,18 +318,15 @@ def step_one_world(
     """Advance a world by `step_count` steps.
 
     Args:
-        world: Which one.
         room: Of `scratches`.
         step_count: Steps to make.
         dt: Length of a step [s].
-        world_scene: Scene of each world.
         slots: Cars per world.
         prop_slots: Props per world.
         state: Read and written, rows of this world only.
         control: Read; written where an order becomes due.
         param: Car parameters, one row per car.
         orders: Commands on their way.
-        tables: Of all scenes.
         scratches: Of all rooms.
         events: Written, rows of this world only.
         book: Written, rows of this world only.
@@ -375,9 +372,7 @@ def place_one_car(
         index: Place in `rows`.
         rows: Of cars.
         state: Read and written, this car only.
-        world_scene: Scene of each world.
         slots: Cars per world.
-        tables: Of all scenes.
         events: Not written.
         book: Written, row of this car only.
     """

@@ -97,7 +97,6 @@ def draw_paddock(book: RuleBook, competitors: Iterable[Competitor], last: RaceVi
     """Return who is here, or the result of the race before with all that is left of it.
 
     Args:
-        book: The rules.
         competitors: Who takes part.
         last: The race before, at its end; None: there was none.
         waiting: For what, one sentence.

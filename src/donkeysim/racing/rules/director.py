@@ -93,8 +93,6 @@ class Director:
         """Take the entries.
 
         Args:
-            book: The rules.
-            course: Where the race is.
             entries: Names of the cars by row, in the order of entry.
             seed: Of what is drawn.
 

@@ -197,7 +197,6 @@ def find_space(
     """Return the nearest place of the path at or behind one where no other car is [m].
 
     Args:
-        course: Where.
         ledger: Read.
         row: Of the car that is to be put there.
         along: Where it shall be put [m].

@@ -51,7 +51,6 @@ class Run:
             race: What is driven.
             penalties: What incidents cost.
             watch: When something is an incident.
-            course: Where.
             names: Of cars, by row.
             order: Rows in the order of the grid.
         """

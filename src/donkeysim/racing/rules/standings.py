@@ -43,7 +43,6 @@ class Standings:
 
         Args:
             lap_count: Laps of the race.
-            course: Where it is.
             grid: How far each car stands behind the start line along the path [m].
         """
         rows = range(len(grid))

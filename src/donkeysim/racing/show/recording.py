@@ -113,7 +113,6 @@ class RaceRecording:
         """Keep a moment.
 
         Args:
-            simulator: Of which it is one.
             rows: The cars, by the ids under which they are watched; nobody may change them.
             view: The race; None: there is none.
             at: On the time line [s]; None: what the view says.

@@ -172,7 +172,6 @@ def add_shapes(shapes, shape_count, sensor, rays, direction, distance):
         shapes: Table of shapes.
         shape_count: Rows of it to use.
         sensor: A row of a shape table of which origin and rotation are used: the sensor's pose.
-        rays: Rays.
         direction: Unit vectors, world frame, shape [level_count, ray_count, 3].
         distance: Read and written [m], shape [level_count, ray_count].
     """
@@ -223,7 +222,6 @@ def scan_ground(sensor, rays, ground, direction, distance):
 
     Args:
         sensor: A row of a shape table of which origin and rotation are used: the sensor's pose.
-        rays: Rays.
         ground: As `meet_ground` takes it.
         direction: Written: the rays in the world frame, shape [level_count, ray_count, 3].
         distance: Written: distance to the ground, inf where it is not met [m], shape [level_count, ray_count].
@@ -246,7 +244,6 @@ def limit_returns(rays, key, slot, step, distance):
     """Make what is farther than the reach infinite and add noise to the rest.
 
     Args:
-        rays: Rays.
         key: World key of `core.rng`.
         slot: The car's slot in its world.
         step: Physics step of the scan.
@@ -318,10 +315,7 @@ def scan_cars(
         key: World key of `core.rng` of each row.
         clock: Physics step of each world.
         sensor: Pose of each row's sensor, turned as the body is, shape [row_count, SHAPE_WIDTH]; written.
-        tables: LidarTables.
-        poses: PoseTables.
         counts: Cars per world, props per world.
-        rays: Rays.
         movers: Working memory, shape [at least props + cars of a world, SHAPE_WIDTH].
         direction: Working memory, shape [level_count, ray_count, 3].
         distance: Written [m], inf where nothing came back, shape [row_count, level_count, ray_count].

@@ -120,7 +120,6 @@ def finish_colours(size, drawn, way, softens, is_grey, scratch, words, picture):
         way: Strength of the fisheye, and where a lens takes pixels from.
         softens: Whether edges are softened.
         is_grey: Whether the picture shall be and is not yet.
-        scratch: Scratch.
         words: See `write_rgb`.
         picture: Likewise.
     """
@@ -207,9 +206,6 @@ def render_cameras(
     Args:
         next_row: See `take_row`.
         end: One behind the last.
-        tables: PictureTables.
-        poses: PoseTables.
-        cameras: CameraTables.
         scratch: Scratch of this worker.
         size: Width and height of the finished pictures, first row and end of the band of them that is written, samples
             per pixel along each axis, stride of scratch rows, cars per world, props per world; then width, height and

@@ -18,7 +18,6 @@ def weigh_camera(camera: int, effect: Float32Array, weight: Float32Array, taps: 
     """Write the weights of a camera's blur, none where there is no blur.
 
     Args:
-        camera: Which.
         effect: Columns EFFECT, shape [camera_count, EFFECT_WIDTH].
         weight: The middle first, written, shape [camera_count, BLUR_REACH + 1].
         taps: How many there are, written, shape [camera_count].
@@ -137,7 +136,6 @@ def number_camera(camera: int, car: IntArray, number: WordArray, own: WordArray,
     """Write what the noise of a camera's next picture begins with.
 
     Args:
-        camera: Which.
         car: Of each camera, shape [camera_count].
         number: Of each car, see `vary.number_picture`, shape [car_count].
         own: By which the noise of a second camera differs from the first one's, shape [camera_count].

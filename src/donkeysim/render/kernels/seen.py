@@ -142,7 +142,6 @@ def list_meshes(world, owner, view, tables, poses, target, counts):
     """List all meshes that may be seen, nearest kinds first, the sky last; return their number.
 
     Args:
-        world: Which one.
         owner: The camera's own car.
         view: Columns VIEW.
         tables: PictureTables.

@@ -191,7 +191,6 @@ def shade_four(span, pixels, floats, ints, factors, light, texel, iota, target):
     """Colour the pixels of a span from four texels each.
 
     Args:
-        span: Which one.
         pixels: How many it has.
         floats: What `set_up_spans` wrote.
         ints: Likewise.
@@ -306,7 +305,6 @@ def shade_spans(count, quality, stride, light, tables, scratch):
         stride: Pixels from one row to the next.
         light: Columns LIGHT.
         tables: PictureTables.
-        scratch: Scratch.
     """
     inputs, floats, ints = scratch.span_input, scratch.span_float, scratch.span_int
     near, u, v = SPAN_FLOAT.near, SPAN_FLOAT.u, SPAN_FLOAT.v

@@ -337,7 +337,6 @@ def find_caster(world, thing, tables, poses, counts):
     """Return what casts a shadow: whether it is there, its position, columns SHADOW, heading, `lay_shadow`'s upright.
 
     Args:
-        world: Which one.
         thing: Number of a car of the world, or behind these of a prop.
         tables: PictureTables.
         poses: PoseTables.

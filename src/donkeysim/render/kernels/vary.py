@@ -175,11 +175,9 @@ def vary_looks(
     """Write how a car whose values have just been drawn sees, and how its cameras are.
 
     Args:
-        car: Which.
         slots: Cars per world.
         world_scene: Of `PictureTables`.
         scene_light: `PictureTables.light`.
-        drawn: Drawn.
         rows: CarRows, the car's are written.
     """
     if drawn.fresh[car] == 0:
@@ -210,7 +208,6 @@ def vary_camera(
         camera: Of the group.
         height: As many rows as the field of view is of [pixel].
         squeeze: Fisheye of strength 1 in x and y, see `lens.compute_fisheye`.
-        rows: CarRows.
         meant: MeantCameras; serial and effect are written.
         cameras: CameraTables; mount, lens, light and look are written.
     """
@@ -242,7 +239,6 @@ def number_picture(car: int, slots: int, world_key: LongArray, step_index: LongA
     """Write what the noise of a car's next picture begins with; the arguments are as for `draw_values`.
 
     Args:
-        car: Which.
         slots: Cars per world.
         world_key: Of each world's random numbers, shape [world_count].
         step_index: Of `State`.

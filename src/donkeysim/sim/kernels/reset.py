@@ -66,18 +66,15 @@ def reset_world(
     """Put a world back to how worlds of its scene begin, and its cars where they are told.
 
     Args:
-        world: Which.
         begins: Which worlds are put back; others are left as they are.
         start: Of each car: along the path [m], left of it [m], against it [rad]; not a number: where worlds begin.
         beginning: Rows of one world of each scene.
         rows: Rows of all worlds.
         state: Some of the same arrays.
         control: Likewise.
-        world_scene: Scene of each world.
         slots: Cars per world.
         prop_slots: Props per world.
         paths: See `world.kernels.paths`.
-        tables: Of all scenes.
         events: Not written.
         book: Written.
     """

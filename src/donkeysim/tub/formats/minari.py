@@ -63,7 +63,6 @@ def write_minari(drive: RecordedDrive, survey: Survey, folder: Path, report: Rep
     """Write a drive as a Minari dataset into an empty folder.
 
     Args:
-        survey: What is in it.
         folder: The dataset's, for now.
         report: Called as report(done, total).
         target: What the folder will be; it names the dataset.

@@ -80,12 +80,10 @@ def draw_values(
     """Draw a car's values anew if its world's key is another, or if it has been reset since.
 
     Args:
-        car: Which.
         slots: Cars per world.
         present: Of `State`.
         reset_count: Of `State`.
         world_key: Of each world's random numbers, shape [world_count].
-        knobs: KnobTable.
         drawn: Drawn, the car's row is written.
     """
     key = world_key[car // slots]

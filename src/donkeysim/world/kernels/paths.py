@@ -42,7 +42,6 @@ def find_pose(paths, scene, along, offset, yaw):
 
     Args:
         paths: Rows of all scenes.
-        scene: Which.
         along: Length from node 0 [m]: modulo the length of a closed path, else cut to its ends.
         offset: From the path, + = left of it [m].
         yaw: Against the direction of the path, + = left [rad].
@@ -74,7 +73,6 @@ def find_poses(
 
     Args:
         paths: Rows of all scenes.
-        scene: Which.
         along: Shape [n].
         offset: Shape [n].
         yaw: Shape [n].

@@ -89,7 +89,6 @@ def lay_out_pixel(record, x, y, share, edge, plane, whole):
     """Return how a pixel lies on its triangle's texture.
 
     Args:
-        record: Which one.
         x: Column.
         y: Row.
         share: As for `choose_level`; of the sky, which is shown as it is where texels are no larger than pixels, 1.

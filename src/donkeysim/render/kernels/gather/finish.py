@@ -136,9 +136,6 @@ def finish_bytes(
     Args:
         index: Of the pixels.
         first: Camera of the group that row 0 of the working memory is.
-        sizes: GatherSizes.
-        cameras: CameraTables.
-        scratch: GatherScratch.
         source: `GatherScratch.soft` or `colour`.
         target: Written, shape [camera_count, row_count * width * channels].
     """

@@ -38,12 +38,7 @@ def list_clusters(
     Args:
         index: Row of the working memory.
         first: Camera of the group that row 0 is.
-        sizes: GatherSizes.
-        tables: PictureTables.
-        poses: PoseTables.
-        cameras: CameraTables.
         begins: Whether a world's cameras are drawn, shape [world_count]; of shape [0]: all are.
-        scratch: GatherScratch.
     """
     row, tally = first + index, scratch.tally[index]
     is_drawn = len(begins) == 0 or begins[cameras.world[row]]

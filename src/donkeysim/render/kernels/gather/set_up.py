@@ -138,8 +138,6 @@ def write_surface(camera, record, triangle, seen, basis, quality, tables, scratc
 
     Args:
         camera: Whose record it is.
-        record: Which one.
-        triangle: Of all.
         seen: Its bounds, whether the near plane cuts it, 1 when its front is seen, else -1, and its 1/w.
         basis: Camera in its mesh's frame.
         quality: `SHARP` or not.

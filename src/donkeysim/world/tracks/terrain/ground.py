@@ -101,7 +101,6 @@ def paint_road_cells(line: CentreLine, grid: CellGrid, reach: float, paint: Call
 
     Args:
         line: The path.
-        grid: The cells.
         reach: Where the road is widest [m]: elsewhere as far beside its edges.
         paint: Called with cells and where they lie.
     """

@@ -131,7 +131,6 @@ def paint_road(paint: RoadPaint, place: RoadPlace, ground: AnyFloat, row: LongAr
     """Return the colours of texels on and near the road, shape [texel_count, 3].
 
     Args:
-        paint: The road.
         place: Where the texels lie along it.
         ground: Colours of the ground there, same shape; changed.
         row: Of each texel in the atlas.
