@@ -17,6 +17,7 @@ from donkeysim.core.types import ByteArray, FloatArray
 PAPER = (297.0, 210.0)
 """Of the sheet, A4 lying; Letter holds the same board [mm]."""
 
+# 300 dots per inch, as office printers have them.
 DOTS_PER_MM = 300 / 25.4
 
 SHEET_SUFFIXES = (".pdf", ".png")

@@ -16,6 +16,7 @@ from donkeysim.core.types import BoolArray, ByteArray, FloatArray
 from donkeysim.render.warp import bend_rays, unbend_rays
 from donkeysim.world.lens import LensSpec
 
+# What a point of the floor moves in the picture falls with the square of its distance: to a 36th of what it is at 1.
 FARTHEST = 6.0
 """Floor farther away than this, in heights of the camera, moves too little to be followed."""
 

@@ -32,6 +32,8 @@ FAST_GRIP, FAST_MARGIN = GripUse(0.7, 0.45), 0.17
 """Use of the grip, and distance of the car's middle from the road's edges [m], of the fast style. Motor and brake turn
 all wheels alike, so the least loaded one limits them: of the grip along the road only about half is there for use."""
 
+# The regulator steers by where the car moves: that has no direction at a standstill, and far off course its model,
+# which is linear, does not hold.
 SLOW, LOST = 0.5, 0.9
 """Below this speed [m/s], and beyond this angle from the line's heading [rad], geometry steers."""
 
@@ -45,6 +47,8 @@ SLIP_MOST = 0.18
 """Greatest slip angle asked of the front tyres, just below that of their greatest side force [rad]; when the rear ones
 exceed it, the car does not brake."""
 
+# A corner takes two thirds of the load off the inner wheels, and all get the same torque: full throttle out of a bend
+# would spin one of them up, and braking into it takes its side force.
 WHEEL_SHARE = 1.2
 """Force of motor or brake on each wheel, in units of the least loaded wheel's grip; above 1 it may slip a little."""
 

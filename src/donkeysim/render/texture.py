@@ -21,6 +21,7 @@ LEVEL_LIMIT = 14
 SKY_FACE_LIMIT = 512
 """Longest side of the faces that a sky panorama is turned into [texel]."""
 
+# Texels are taken across an edge, too, and from farther away the smaller the mip level is.
 SKY_MARGIN = 1.0 / 32.0
 """Share of a sky face's side that lies beyond its quarter turn, at each edge."""
 

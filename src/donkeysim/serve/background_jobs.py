@@ -22,6 +22,7 @@ LOOK_SECONDS = 0.05
 
 _log = logging.getLogger("donkeysim.simulation")
 
+# A plate takes some 10 ms, and a beat of 50 ms must not wait for those of a client that renames its car all the time.
 REST_FACTOR = 16.0
 """After each plate the thread rests so many times as long as it drew: Python runs one thread at a time."""
 

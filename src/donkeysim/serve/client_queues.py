@@ -20,9 +20,11 @@ from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.wire import messages
 from donkeysim.wire.messages import DriveCar, RegenerateRoad, Request
 
+# Whoever asks for more is not read: the rest stays in the sender's own buffers, and memory here stays bounded.
 MOST_WAITING = 64
 """Requests of one client; who has so many in its queue is not listened to until some are done."""
 
+# A control costs 4 µs, a plate 10 ms: eight of the one are as nothing beside one of the other.
 QUICK_IN_A_TURN = 8
 """Requests of one client that are carried out together; of costly ones it is one."""
 
