@@ -60,7 +60,7 @@ def test_lists_say_whose_design_places_are_and_break_no_name(place, monkeypatch,
     at = [lines.index(heading) for heading in ("The original's places", "Our own places", "Yours")]
     groups = [{line.split()[0] for line in lines[begin + 1 : end]} for begin, end in pairwise([*at, None])]
     assert groups[0] == {*ORIGINAL_SCENES, *FORMER_LAYOUTS}
-    assert groups[1] == {*group_scenes(list_scenes())["ours"], "flat"}
+    assert groups[1] == {*group_scenes(list_scenes())["ours"], "flat", "random_place"}
     assert groups[2] == {name}
     assert str(place / "place" / f"{name}.toml") in lines[-1]
 

@@ -181,7 +181,7 @@ def choose_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     from donkeysim.rl.task import GENERALIST, TrainingTask
 
     names = [field.name for field in fields(TrainingTask) if field.name not in ("car", "camera")]
-    chosen = GENERALIST if given.get("generalist") else {}
+    chosen: dict[str, Any] = {**GENERALIST} if given.get("generalist") else {}
     chosen = chosen | {name: given[name] for name in names if given.get(name) is not None}
     if "tracks" in chosen:
         chosen["tracks"] = tuple(chosen["tracks"])

@@ -153,14 +153,14 @@ def _draw_things(seed: int, table: RandomTable, half: float) -> tuple[PropTable,
     near = 0.45 + 0.1 * half
     return tuple(
         PropTable(
-            kind=kind,
+            kind=kind,  # type: ignore[arg-type]
             scatter=amount,
             at_most=True,
             near=near,
             far=MARGIN,
             spacing=0.1,
             seed=1 + draws.draw_index(1 << 20),
-        )  # type: ignore[arg-type]
+        )
         for kind, amount in kinds.items()
     )
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from donkeysim.core.errors import SceneError
+from donkeysim.world.specs import SceneSpec
+from donkeysim.world.tracks.challenges import vary_track
 from donkeysim.world.tracks.grid import count_room, count_slots, find_along_behind, lay_grid
 from donkeysim.world.tracks.paths.path import CentreLine, build_centre_line
 from donkeysim.world.tracks.track_file import TrackFile, locate_errors, read_track
@@ -23,7 +25,7 @@ def read_line(path: Path, look: str = "") -> tuple[TrackFile, CentreLine]:
     Raises:
         SceneError: It is broken, or no car could start or drive on it; one sentence with file and line.
     """
-    track = read_track(path, look)
+    track = vary_track(read_track(path, look), SceneSpec(str(path), look=look))
     with locate_errors(path):
         return track, build_line(track)
 
