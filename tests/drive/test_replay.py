@@ -53,6 +53,15 @@ def test_a_pilot_forgets_at_every_gap(tmp_path, config):
     assert pilot.resets == 4
 
 
+def test_a_pilot_forgets_where_another_session_begins(tmp_path, config):
+    path = write_tub(tmp_path / "data", 4)
+    write_tub(path, 4)  # records go on with number 4
+    assert [record.index for record in TubReader(path)] == list(range(8))
+    pilot = StandInPilot()
+    compare_drive([TubReader(path)], pilot, config, 100)
+    assert pilot.resets == 2
+
+
 def test_what_a_pilot_wants_beside_the_picture_comes_from_the_record(tmp_path, config):
     with TubWriter(tmp_path / "data", (*INPUTS, "imu/acl_x", "accel/accel_x"), (*TYPES, "float", "float")) as writer:
         writer.write_record({**make_record(0), "imu/acl_x": 0.75})

@@ -30,7 +30,7 @@ class PilotReplay:
         self._pilot = pilot
         self._size, self._depth = (int(config.IMAGE_H), int(config.IMAGE_W)), int(config.IMAGE_DEPTH)
         self._transform = make_transform(config)
-        self._previous: tuple[str, int] | None = None
+        self._previous: TubRecord | None = None
 
     def answer(self, record: TubRecord) -> tuple[float, ...]:
         """Return what the pilot says to a record: angle, throttle.
@@ -38,10 +38,9 @@ class PilotReplay:
         Raises:
             TubError: The record lacks its picture, or a value that this pilot wants beside it.
         """
-        place = str(record.image_folder)
-        if self._previous != (place, record.index - 1):
+        if self._previous is None or not record.follows(self._previous):
             self._pilot.reset()
-        self._previous = (place, record.index)
+        self._previous = record
         return self._pilot.run(self._see(record), *self._gather(record))
 
     def find_saliency(self, record: TubRecord) -> FloatArray:

@@ -73,16 +73,15 @@ def read_records(tub_paths: Sequence[Path], kind: PilotKind, keep: Callable[[Any
     follows: list[bool] = []
     dropped = 0
     for path in tub_paths:
-        expected: tuple[str, int] | None = None
+        previous: TubRecord | None = None
         for record in TubReader(path):
             fields = {"_index": record.index, "_session_id": record.session_id, "_timestamp_ms": record.timestamp_ms}
             if keep is not None and not _ask_filter(keep, RecordView({**fields, **record.values})):
                 dropped += 1
                 continue
-            place = (record.session_id, record.index)
-            follows.append(place == expected)
+            follows.append(previous is not None and record.follows(previous))
             records.append(record)
-            expected = (record.session_id, record.index + 1)
+            previous = record
     _check_count(len(records), dropped, tub_paths)
     if dropped:
         _log.info("TRAIN_FILTER left out %s", format_count(dropped, "record"))

@@ -41,6 +41,11 @@ class TubRecord:
     values: dict[str, Any] = field(repr=False)
     image_folder: Path = field(repr=False)
 
+    def follows(self, other: TubRecord) -> bool:
+        """Return whether this record was taken right after another, in the same session of the same tub."""
+        place, before = (self.image_folder, self.session_id, self.index), (other.image_folder, other.session_id)
+        return place == (*before, other.index + 1)
+
     def load_image(self, key: str = IMAGE_KEY) -> ByteArray:
         """Return a picture, shape [height, width, 3], or [height, width, 1] when it was stored grey.
 
