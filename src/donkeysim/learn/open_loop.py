@@ -5,6 +5,7 @@ Steering is in [-1, 1], + = right. Nothing here knows tubs or pilots; arrays hav
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -14,6 +15,9 @@ from donkeysim.core.types import FloatArray, LongArray
 
 BEND = 0.3
 """Where the driver steers by more, the answer should be to the same side."""
+
+LEAST_FIT = 0.3
+"""Correlation from which answers follow the driver, or to the other side."""
 
 EDGES = (-1.0, -0.6, -0.3, -0.1, 0.1, 0.3, 0.6, 1.0)
 """Of the bins of the driver's steering."""
@@ -25,7 +29,7 @@ LEAST_PAIRS = 50
 """Pairs of records that a delay is judged by, at least."""
 
 LEAST_GAIN = 0.03
-"""Of the correlation, for a delay to be pointed out."""
+"""Of the correlation, for a delay to be pointed out, where answers then follow at all."""
 
 CONSTANT = 0.01
 """Standard deviation of the steering below which it is constant."""
@@ -89,7 +93,7 @@ class OpenLoop:
     @property
     def is_mirrored(self) -> bool:
         """Whether the answers follow the driver to the other side."""
-        return self.correlation <= -BEND
+        return self.correlation <= -LEAST_FIT
 
     def list_doubts(self) -> list[str]:
         """Return in sentences what is odd about the answers as a whole."""
@@ -101,7 +105,8 @@ class OpenLoop:
             )
         elif self.spread < CONSTANT:
             doubts.append("It steers the same way everywhere.")
-        if self.delay and abs(self.delay_correlation) >= abs(self.correlation) + LEAST_GAIN:
+        fits = abs(self.delay_correlation) >= max(LEAST_FIT, abs(self.correlation) + LEAST_GAIN)
+        if 0 < abs(self.delay) < MOST_DELAY and fits:
             when = "later" if self.delay > 0 else "earlier"
             count = f"{abs(self.delay)} record{'' if abs(self.delay) == 1 else 's'}"
             doubts.append(
@@ -123,7 +128,7 @@ def judge_answers(driven: FloatArray, said: FloatArray, stretch: LongArray) -> O
     angle, answer = driven[:, 0], said[:, 0]
     bends = np.abs(angle) > BEND
     correlation = correlate(angle, answer)
-    delay, best = find_delay(angle, answer, stretch, -1.0 if correlation <= -BEND else 1.0)
+    delay, best = find_delay(angle, answer, stretch, -1.0 if correlation <= -LEAST_FIT else 1.0)
     return OpenLoop(
         count=len(angle),
         correlation=correlation,
@@ -190,7 +195,7 @@ def list_worst(angle: FloatArray, answer: FloatArray, count: int, apart: int) ->
 def _bin(angle: FloatArray, answer: FloatArray) -> tuple[AngleBin, ...]:
     places = np.clip(np.searchsorted(EDGES, angle, side="right") - 1, 0, len(EDGES) - 2)
     bins = []
-    for number, (low, high) in enumerate(zip(EDGES, EDGES[1:], strict=False)):
+    for number, (low, high) in enumerate(itertools.pairwise(EDGES)):
         inside = places == number
         if not inside.any():
             bins.append(AngleBin(low, high, 0))

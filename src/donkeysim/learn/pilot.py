@@ -34,6 +34,9 @@ class NetworkPilot:
         self.input_names = kind.channels
         self.image_shape: tuple[int, ...] = spec.image_shape
         """Height, width and channels of the pictures it takes."""
+        header = session.header
+        self.transformations = (*header.transformations, *header.post_transformations) if header else ()
+        """What pictures went through in its training; () also where its file does not say."""
         self._session = session
         self._kind = kind
         self._spec = spec

@@ -93,7 +93,7 @@ def train(
         transfer: A trained pilot to begin with.
         comment: Kept in the database.
         report: Called as report(done, total) in pictures while they are looked at, then in examples of each epoch.
-        on_epoch: Called after each epoch.
+        on_epoch: Called after each epoch; a KeyboardInterrupt that it raises ends training as Ctrl-C does.
 
     Raises:
         DonkeySimError: There is nothing to learn from, a file cannot be read or written, or training was interrupted

@@ -10,6 +10,9 @@ Several pilots, or --seeds, make a matrix instead: each pilot on each track from
 --stress shows how robust pilots are: each drives under other light, shadows, distractors, a weak or fresh battery, late
 pictures and commands, another field of view and more, at three strengths; the report is a table.
 
+--real compares pilots with recorded drives, such as a real car's: how well their steering fits the driver's, beside
+that of a pilot trained on the same drive.
+
 For example: donkey evaluate --model models/mypilot.h5 --laps 3
 """
 
@@ -34,7 +37,9 @@ from donkeysim.cli.evaluation_matrix import (
     run_matrix,
     write_drives,
 )
+from donkeysim.cli.evaluation_real import add_real_arguments, run_real
 from donkeysim.cli.shared_options import add_car_arguments, add_config_arguments, choose_car, find_config, has_config
+from donkeysim.core.errors import SpecError
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
@@ -74,9 +79,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         metavar="FILE",
         help="the report, .html (default: the model's file with _report.html); of several pilots or starts the drives, "
-        ".json (default evaluation.json); with --stress the report, .html, all drives beside it (default stress.html)",
+        ".json (default evaluation.json); with --stress or --real the report, .html, all figures in a .json beside it "
+        "(default stress.html, real.html)",
     )
     add_matrix_arguments(parser)
+    add_real_arguments(parser)
     add_car_arguments(parser, "that of the config's GYM_CONF")
     add_config_arguments(parser)
 
@@ -91,6 +98,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.model:
         arguments.model = [str(path) for path in split_paths(arguments.model)]
+    if arguments.real:
+        return run_real(arguments, [find_pilot(model) for model in arguments.model or (BUILT_IN,)])
+    if arguments.ceiling is not None:
+        raise SpecError("--ceiling is for --real, which compares pilots with recorded drives; give the drives.")
     check_start(arguments)
     config = choose_car(find_config(arguments), arguments)
     if arguments.look is not None:
