@@ -4,13 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from donkeysim.learn.files.h5 import write_h5
 from PIL import Image
 
 from donkeysim.cli.donkey import run
 from donkeysim.learn import real_drives
 from donkeysim.learn.architectures import build_model
 from donkeysim.learn.files.header import make_header
+from donkeysim.learn.files.keras_files import write_h5
 from donkeysim.learn.files.model_file import save_model
 from donkeysim.learn.files.network import Layer, Network
 from donkeysim.tub.formats.convert import convert
