@@ -13,48 +13,12 @@ from donkeysim.world.tracks.art import MeshForm
 from donkeysim.world.tracks.props import PROP_KINDS
 
 PROPS: dict[str, Callable[[Palette, int], Mesh]] = {
-    "cone": racing.build_cone,
-    "tall_cone": racing.build_tall_cone,
-    "bell_cone": racing.build_bell_cone,
-    "orange_bell_cone": racing.build_orange_bell_cone,
-    "footed_cone": racing.build_footed_cone,
-    "square_cone": racing.build_square_cone,
-    "pylon": racing.build_pylon,
-    "barrel": racing.build_barrel,
-    "tree": plants.build_broadleaf,
-    "oak": plants.build_oak,
-    "spruce": plants.build_conifer,
-    "birch": plants.build_birch,
-    "pine": plants.build_pine,
-    "palm": plants.build_palm,
-    "cactus": plants.build_cactus,
-    "bush": plants.build_bush,
-    "rock": plants.build_rock,
-    "tyre": racing.build_tyre,
-    "drum": racing.build_drum,
-    "hay_bale": racing.build_hay_bale,
-    "tyre_stack": racing.build_tyre_stack,
-    "chevron": racing.build_chevron,
-    "sign": racing.build_sign,
-    "flag": racing.build_flag,
-    "lamp_post": racing.build_lamp_post,
-    "grandstand": racing.build_grandstand,
-    "tent": racing.build_tent,
-    "person": person.build_person,
-    "rack": indoor.build_rack,
-    "store_rack": indoor.build_store_rack,
-    "pallet": indoor.build_pallet,
-    "bench": indoor.build_bench,
-    "table": indoor.build_table,
-    "long_table": indoor.build_long_table,
-    "work_table": indoor.build_work_table,
-    "stool": indoor.build_stool,
-    "chair": indoor.build_chair,
-    "folding_chair": indoor.build_folding_chair,
-    "shelf": indoor.build_shelf,
-    "plant": indoor.build_plant,
+    kind: getattr(module, f"build_{kind}")
+    for kind in PROP_KINDS
+    for module in (racing, plants, indoor, person)
+    if hasattr(module, f"build_{kind}")
 }
-"""Draws one form of each kind of prop; how many there are says `props.toml`."""
+"""Draws one form of each kind of `props.toml`, which says how many there are: its function has the kind's name."""
 
 CARS: dict[str, Callable[[Palette], Mesh]] = {
     "wheel": cars.build_wheel,

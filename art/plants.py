@@ -15,7 +15,7 @@ from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TWO_SIDED, Mesh
 from donkeysim.world.tracks.mesh import make_mesh, make_revolved, merge_meshes
 
 
-def build_broadleaf(palette: Palette, variant: int) -> Mesh:
+def build_tree(palette: Palette, variant: int) -> Mesh:
     """Return a tree with a round crown; variants differ in shape and leaf."""
     random = np.random.default_rng(100 + variant)
     crown_low, top = (0.30, 0.27, 0.34)[variant % 3], (1.05, 0.92, 1.2)[variant % 3]
@@ -50,7 +50,7 @@ def build_oak(palette: Palette, variant: int) -> Mesh:
     return merge_meshes([trunk, *crowns, *_cross_cards(leaves, 0.6, 0.5, bough, 2, random)[:-1]])
 
 
-def build_conifer(palette: Palette, variant: int) -> Mesh:
+def build_spruce(palette: Palette, variant: int) -> Mesh:
     """Return a spruce, its branches drooping in tiers on three upright cards."""
     random = np.random.default_rng(200 + variant)
     flags = SHADE_CUTOUT | SHADE_TWO_SIDED

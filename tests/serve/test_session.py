@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from donkeysim.core.clock import ManualClock
-from donkeysim.serve.session import MOST_MESSAGES_A_SECOND, ClientState, FaultLog, Session, find_refusal
-from donkeysim.wire import messages
+from donkeysim.serve.session import MOST_MESSAGES_A_SECOND, FaultLog, Session, find_refusal
+from donkeysim.wire import equipment, messages
+from donkeysim.wire.messages import ClientState
 from donkeysim.wire.reading import read_request
 from wire.hostile import REAL, make_hostile, receive_all
 
@@ -74,7 +75,7 @@ def test_a_bad_message_is_an_error_and_the_next_good_one_works():
 def test_a_changed_value_is_an_error_and_still_carried_out():
     turn = make_session().receive(b'{"msg_type":"cam_config","fov":"200"}')
     assert "fov 200 was changed to 170" in json.loads(turn.replies[0])["error"]
-    assert isinstance(turn.requests[0], messages.ConfigureCamera)
+    assert isinstance(turn.requests[0], equipment.ConfigureCamera)
 
 
 def test_errors_are_limited_to_ten_in_any_second_and_logged_once_per_kind(caplog):

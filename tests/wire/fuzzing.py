@@ -14,8 +14,9 @@ from typing import Any
 from donkeysim.core.clock import ManualClock
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.serve.session import MOST_ERRORS_A_SECOND, Session
-from donkeysim.wire import framing, messages
-from donkeysim.wire.reading import FARTHEST_POSITION, INT32, LONGEST_NAME
+from donkeysim.wire import equipment, framing, messages
+from donkeysim.wire.equipment import LONGEST_NAME
+from donkeysim.wire.messages import FARTHEST_POSITION, INT32
 from donkeysim.world.specs import BODY_STYLES, IMAGE_ENCODINGS, TURN_LEAST, TURN_MOST
 from wire import reference_reader
 from wire.hostile import RAW, REAL, VALUES, make_hostile
@@ -314,7 +315,7 @@ def _is_within(value: float | None, low: float, high: float) -> bool:
     return value is None or low <= value <= high
 
 
-def _check_camera(request: messages.ConfigureCamera) -> bool:
+def _check_camera(request: equipment.ConfigureCamera) -> bool:
     width, height = request.size or (16, 16)
     return (
         _is_within(request.fov, math.radians(10), math.radians(170))
@@ -327,7 +328,7 @@ def _check_camera(request: messages.ConfigureCamera) -> bool:
     )
 
 
-def _check_lidar(request: messages.ConfigureLidar) -> bool:
+def _check_lidar(request: equipment.ConfigureLidar) -> bool:
     return (
         _is_within(request.sweep_increment, math.radians(0.25), math.radians(360))
         and _is_within(request.level_count, 1, 128)
@@ -343,9 +344,9 @@ def _check_position(request: messages.SetPosition) -> bool:
 
 
 _CHECKS: dict[type, Any] = {
-    messages.ConfigureCamera: _check_camera,
-    messages.ConfigureSecondCamera: _check_camera,
-    messages.ConfigureLidar: _check_lidar,
+    equipment.ConfigureCamera: _check_camera,
+    equipment.ConfigureSecondCamera: _check_camera,
+    equipment.ConfigureLidar: _check_lidar,
     messages.SetPosition: _check_position,
     messages.SetStepMode: lambda request: _is_within(request.step_count, 1, PHYSICS_RATE),
     messages.RegenerateRoad: lambda request: (
@@ -353,7 +354,7 @@ _CHECKS: dict[type, Any] = {
         and _is_within(request.rand_seed, *INT32)
         and _is_within(request.turn_increment, TURN_LEAST, TURN_MOST)
     ),
-    messages.ConfigureCar: lambda request: (
+    equipment.ConfigureCar: lambda request: (
         request.style in (None, *BODY_STYLES)
         and all(_is_within(part, 0, 255) for part in request.colour)
         and len(request.name or "") <= LONGEST_NAME

@@ -7,16 +7,19 @@ import msgspec
 import pytest
 
 from donkeysim.wire import replies
-from donkeysim.wire.reading import list_requests, read_request
+from donkeysim.wire.reading import REQUESTS, read_request
 from donkeysim.world.telemetry import Telemetry
+from wire.test_reading import OF_THE_ORIGINAL
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
 LANGUAGES = ("README.md", "README.zh.md", "README.ja.md")
-OF_RACES = {"need_car_config", "race_start", "race_stop", "cross_start", "missed_checkpoint", "DQ", "ping"}
-ELSEWHERE = OF_RACES | {"verified", "private_key_error"}  # docs/wire.md has races and the private API
 REPLIES = {kind.__struct_config__.tag: kind for kind in replies.Reply.__subclasses__()}
-# Ghost cones are an option of the server; docs/tracks/challenges.md shows what they send.
-WRITTEN = {"telemetry"} | set(REPLIES) - {"error", "collision_with_cone"} - ELSEWHERE
+READ = OF_THE_ORIGINAL - {"cam_config_b", "regen_road", "racer_info"}
+FIELDS = Telemetry.__struct_fields__
+WRITTEN = {
+    "telemetry", "scene_selection_ready", "protocol_version", "scene_names", "scene_loaded", "car_loaded",
+    "node_position", "collision_with_starting_line",
+}  # fmt: skip
 
 
 CLIENTS = ("Client →", "客户端 →", "クライアント →")
@@ -44,4 +47,10 @@ def test_the_guide_shows_messages_as_they_are_read_and_written(name):
         else:
             msgspec.convert(message | {"index": 0} if kind == "node_position" else message, REPLIES[kind], strict=True)
     assert written == WRITTEN
-    assert read == set(list_requests()) - {"cam_config_b", "regen_road", "racer_info"}
+    assert read == READ
+
+
+def test_the_page_of_the_wire_has_all_messages_and_all_columns_of_telemetry():
+    text = (GUIDE.parent / "wire.md").read_text(encoding="utf-8")
+    columns = {name.rsplit("_", 1)[0] + "_*" if name[-2:] in ("_x", "_y", "_z") else name for name in FIELDS}
+    assert [name for name in {*REQUESTS, *REPLIES, *columns} if f"`{name}`" not in text] == []

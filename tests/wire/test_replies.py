@@ -7,7 +7,7 @@ import math
 import pytest
 
 from donkeysim.core.errors import WireError
-from donkeysim.wire import replies
+from donkeysim.wire import messages, replies
 from donkeysim.world.telemetry import LidarPoint, Telemetry
 
 
@@ -66,7 +66,7 @@ def test_a_reading_that_is_not_finite_is_never_sent(value):
     with pytest.raises(WireError, match="speed"):
         replies.encode_telemetry(make_telemetry(speed=value), b"p")
     with pytest.raises(WireError, match="pos_y"):
-        replies.encode_reply(replies.NodePosition(index=0, pos_x=0, pos_y=value, pos_z=0, Qx=0, Qy=0, Qz=0, Qw=1))
+        replies.encode_reply(messages.NodePosition(index=0, pos_x=0, pos_y=value, pos_z=0, Qx=0, Qy=0, Qz=0, Qw=1))
 
 
 def test_numbers_are_texts_on_request():
@@ -77,7 +77,7 @@ def test_numbers_are_texts_on_request():
     assert message["totalNodes"] == "108"
     assert message["lidar"] == [{"d": "1.0", "rx": "2.0", "ry": "0.0"}]
     assert message["on_road"] is True
-    node = replies.NodePosition(index=2, pos_x=1.0, pos_y=0, pos_z=0, Qx=0, Qy=0, Qz=0, Qw=1)
+    node = messages.NodePosition(index=2, pos_x=1.0, pos_y=0, pos_z=0, Qx=0, Qy=0, Qz=0, Qw=1)
     assert read_line(replies.encode_reply(node, True))["index"] == "2"
     assert read_line(replies.encode_reply(node))["pos_x"] == 1.0
 
@@ -86,8 +86,8 @@ def test_numbers_are_texts_on_request():
     ("reply", "expected"),
     [
         (replies.SceneSelectionReady(), b'{"msg_type":"scene_selection_ready","loaded":"1"}\n'),
-        (replies.ProtocolVersion(version="2"), b'{"msg_type":"protocol_version","version":"2"}\n'),
-        (replies.SceneNames(scene_names=("a", "b")), b'{"msg_type":"scene_names","scene_names":["a","b"]}\n'),
+        (messages.ProtocolVersion(version="2"), b'{"msg_type":"protocol_version","version":"2"}\n'),
+        (messages.SceneNames(scene_names=("a", "b")), b'{"msg_type":"scene_names","scene_names":["a","b"]}\n'),
         (replies.SceneLoaded(scene_name="a"), b'{"msg_type":"scene_loaded","scene_name":"a"}\n'),
         (replies.CarLoaded(scene_name="a"), b'{"msg_type":"car_loaded","scene_name":"a"}\n'),
         (

@@ -25,8 +25,8 @@ from donkeysim.envs.conf_messages import (
     make_car_message,
     make_road_message,
 )
+from donkeysim.wire.equipment import ConfigureLidar
 from donkeysim.wire.fields import Form
-from donkeysim.wire.messages import ConfigureLidar
 from donkeysim.wire.reading import read_request
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.lens import LARGEST_PICTURE, SMALLEST_SIDE

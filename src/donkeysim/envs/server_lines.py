@@ -7,7 +7,8 @@ import binascii
 import math
 import re
 import socket
-from typing import Any
+from collections.abc import Callable
+from typing import Any, get_type_hints
 
 import msgspec
 import numpy as np
@@ -25,9 +26,6 @@ LONGEST_LINE = 16 << 20
 """A line longer than this is no message [byte]."""
 
 _DECIMAL_COMMA = re.compile(rb'("\w+":-?\d+),(\d+(?:[eE][-+]?\d+)?)(?=[,}])')
-_ALWAYS = ("steering_angle", "throttle", "speed", "time", "pitch", "yaw", "roll")
-_ALWAYS_TRIPLE = ("accel", "gyro")
-_SOMETIMES = ("cte", "gyro_w", "pos_x", "pos_y", "pos_z", "vel_x", "vel_y", "vel_z", "progress_on_shortest_path")
 
 
 class LineSplitter:
@@ -73,19 +71,8 @@ def read_telemetry(message: dict[str, Any], frame: int, reset_count: int, lap: i
         reset_count: Resets so far, where the server does not tell.
         lap: Start-line crossings since the last reset, where the server does not tell.
     """
-    fields: dict[str, Any] = {name: _read_number(message, name, 0.0) for name in _ALWAYS}
-    for group in _ALWAYS_TRIPLE:
-        fields |= {f"{group}_{axis}": _read_number(message, f"{group}_{axis}", 0.0) for axis in "xyz"}
-    fields |= {name: _read_number(message, name, None) for name in _SOMETIMES}
-    for name, otherwise in (("frame", frame), ("reset_count", reset_count), ("lap", lap)):
-        fields[name] = int(_read_number(message, name, None) or 0) if name in message else otherwise
-    for name in ("activeNode", "totalNodes"):
-        number = _read_number(message, name, None)
-        fields[name] = None if number is None else int(number)
-    on_road = message.get("on_road")
-    return Telemetry(
-        hit=str(message.get("hit", "none")), on_road=on_road if isinstance(on_road, bool) else None, **fields
-    )
+    told = {"frame": frame, "reset_count": reset_count, "lap": lap} | message
+    return Telemetry(**{name: _READERS[kind](told, name) for name, kind in _TYPES.items()})
 
 
 def _read_number(message: dict[str, Any], name: str, otherwise: float | None) -> float | None:
@@ -95,6 +82,18 @@ def _read_number(message: dict[str, Any], name: str, otherwise: float | None) ->
     except (TypeError, ValueError):
         value = math.nan
     return value if math.isfinite(value) else otherwise
+
+
+_TYPES = get_type_hints(Telemetry)
+_READERS: dict[Any, Callable[[dict[str, Any], str], Any]] = {
+    str: lambda message, name: str(message.get(name, "none")),
+    float: lambda message, name: _read_number(message, name, 0.0),
+    float | None: lambda message, name: _read_number(message, name, None),
+    int: lambda message, name: int(_read_number(message, name, None) or 0),
+    int | None: lambda message, name: None if (value := _read_number(message, name, None)) is None else int(value),
+    bool | None: lambda message, name: value if isinstance(value := message.get(name), bool) else None,
+}
+"""How a field of each type is read from a message; what is required and missing is 0."""
 
 
 def read_crossing(message: dict[str, Any]) -> tuple[int, float]:

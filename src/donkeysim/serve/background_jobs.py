@@ -13,7 +13,8 @@ from donkeysim.core.errors import DonkeySimError, SceneError
 from donkeysim.serve.participants import Client
 from donkeysim.sim.place import Place
 from donkeysim.sim.simulator import Simulator
-from donkeysim.wire.messages import ConfigureCar, RegenerateRoad, Request
+from donkeysim.wire.equipment import ConfigureCar
+from donkeysim.wire.messages import RegenerateRoad, Request
 from donkeysim.wire.settings import change_body, change_road
 from donkeysim.world.specs import BodySpec, ChallengeSpec, RoadSpec, SceneSpec
 

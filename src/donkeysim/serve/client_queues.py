@@ -34,8 +34,6 @@ MOST_PATIENT_SECONDS = 0.25
 HELD_SECONDS = 0.01
 """A queue that may not be emptied now is looked at again after this time [s]."""
 
-_QUICK = (DriveCar, messages.ResetCar, messages.SetPosition, messages.GetNodePosition, messages.SetStepMode)
-
 MOST_SILENT_SECONDS = 10.0
 """A client that says nothing for so long is not waited for [s, wall time]."""
 
@@ -84,7 +82,7 @@ class ClientQueue:
     @property
     def is_costly(self) -> bool:
         """Whether the next entry is, or there is none."""
-        return not isinstance(self.first, _QUICK)
+        return not (isinstance(self.first, Request) and self.first.is_quick)
 
     @property
     def is_ready(self) -> bool:

@@ -19,10 +19,8 @@ WIRE_CONTROLS = ("local", "scenes", "all")
 DEFAULT_CONTROL = "scenes"
 """Unchanged clients load scenes from anywhere, and none needs to end the program for everybody."""
 
-_SCENES = (messages.LoadScene, messages.ExitScene, messages.RegenerateRoad, messages.SetStepMode)
-
 _FORBIDDEN: dict[str, frozenset[type[Request]]] = {
-    "local": frozenset((messages.QuitApp, *_SCENES)),
+    "local": frozenset(kind for kind in messages.REQUESTS if kind.concerns_all),
     "scenes": frozenset((messages.QuitApp,)),
     "all": frozenset(),
 }

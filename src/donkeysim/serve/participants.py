@@ -20,7 +20,8 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import find_pose
 from donkeysim.watch.watchable import CarRow
 from donkeysim.wire import messages
-from donkeysim.wire.replies import CarCrossedLine, ConeTouched, NodePosition, Reply, StartLineCrossed, encode_reply
+from donkeysim.wire.messages import NodePosition, Reply
+from donkeysim.wire.replies import CarCrossedLine, ConeTouched, StartLineCrossed, encode_reply
 from donkeysim.wire.settings import make_command
 from donkeysim.world.ledger import EVENT_CROSSING, EVENT_HIT, EVENT_LAP, Event, Ledger
 from donkeysim.world.scene import Scene

@@ -5,7 +5,6 @@ What clients do wrong stands in a log that nobody can fill: the first of each ki
 
 from __future__ import annotations
 
-import enum
 import logging
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
@@ -16,9 +15,9 @@ from donkeysim.core.errors import WireError
 from donkeysim.wire import messages
 from donkeysim.wire.faults import Fault
 from donkeysim.wire.framing import ObjectReader
-from donkeysim.wire.messages import PROTOCOL_VERSION, Request
+from donkeysim.wire.messages import PROTOCOL_VERSION, ClientState, ProtocolVersion, Reply, Request, SceneNames
 from donkeysim.wire.reading import Reading, UnknownMessageError, read_request
-from donkeysim.wire.replies import ErrorReply, ProtocolVersion, Reply, SceneNames, encode_reply
+from donkeysim.wire.replies import ErrorReply, encode_reply
 
 MOST_ERRORS_A_SECOND = 10
 
@@ -29,10 +28,6 @@ MOST_MESSAGES_A_SECOND = 10_000
 """A client that stays above this for `MOST_FLOODED_SECONDS` is sent away."""
 
 MOST_FLOODED_SECONDS = 5.0
-
-_WITHOUT_CAR = (messages.ExitScene, messages.GetNodePosition)
-"""What may be said in a scene without a car."""
-
 
 LATE_CONTROL = "control: no scene"
 """So begins the answer to a control that was on its way when the scene ended: nobody did anything wrong."""
@@ -46,24 +41,16 @@ STRETCH_SECONDS = 60.0
 _log = logging.getLogger("donkeysim.wire")
 
 
-class ClientState(enum.Enum):
-    """Where a client is."""
-
-    MENU = "in the menu"
-    TRACK = "in a scene"
-    NO_CAR = "in a scene without a car"
-
-
 def find_refusal(request: Request, place: ClientState) -> str | None:
     """Return why a request cannot be honoured where the client is, None when it can."""
-    name, kind = request.message_type(), type(request)
-    if kind is messages.LoadScene:
-        return None if place is ClientState.MENU else f"{name}: a scene is running; send exit_scene first."
+    name = request.message_type()
+    if place in request.said_in:
+        return None
+    if ClientState.MENU in request.said_in:
+        return f"{name}: a scene is running; send exit_scene first."
     if place is ClientState.MENU:
         return f"{name}: no scene is running; send load_scene first."
-    if place is ClientState.NO_CAR and kind not in _WITHOUT_CAR:
-        return f"{name}: you have no car; wait until a place for one is free."
-    return None
+    return f"{name}: you have no car; wait until a place for one is free."
 
 
 @dataclass

@@ -22,13 +22,14 @@ from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.participants import Client, GhostWatch, SceneCar, describe_node, list_admin_events, make_event
 from donkeysim.serve.scene_loader import SceneLoader
-from donkeysim.serve.session import ClientState, find_refusal
+from donkeysim.serve.session import find_refusal
 from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.serve.telemetry_scheduler import TelemetryScheduler
 from donkeysim.serve.viewing import Viewing
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.watchable import CarRow, View
 from donkeysim.wire import messages
+from donkeysim.wire.messages import ClientState
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
 from donkeysim.world.ledger import Event
 from donkeysim.world.specs import BodySpec, RoadSpec
@@ -289,10 +290,6 @@ class Simulation:
         del client
         self.load_scene(request.scene_name, is_listed_only=True)
 
-    def _exit(self, client: Client, request: messages.ExitScene) -> None:
-        del client, request
-        self.exit_scene()
-
     def _tell_node(self, client: Client, request: messages.GetNodePosition) -> None:
         node = describe_node(self._running, request.index)
         self.outputs.append(make_event(client, node, self.options.numbers_as_strings))
@@ -543,7 +540,7 @@ class Simulation:
 
 _ACTIONS: dict[type[messages.Request], Callable[[Simulation, Client, Any], str | None]] = {
     messages.LoadScene: Simulation._load,
-    messages.ExitScene: Simulation._exit,
+    messages.ExitScene: lambda simulation, _client, _request: simulation.exit_scene(),
     messages.GetNodePosition: Simulation._tell_node,
     messages.SetStepMode: Simulation._set_step_mode,
     messages.RegenerateRoad: Simulation._ask_for_road,

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from donkeysim.core import frames
 from donkeysim.core.errors import WireError, shorten
+from donkeysim.world.specs import IMAGE_ENCODINGS
 
 LONGEST_NUMBER = 400
 """Most characters of a number."""
+
+PartialVector = tuple[float | None, float | None, float | None]
+"""A vector of which only the components that are not None change."""
 
 
 class Form:
@@ -31,7 +36,7 @@ class Form:
         if name not in self.fields:
             return None
         given = self.fields[name]
-        value = _convert(given)
+        value = _parse_number(given)
         if not math.isfinite(value):
             raise WireError(f'{name} is {show(given)}, but must be a finite number such as 0.5 or "0.5".')
         return value
@@ -80,6 +85,60 @@ class Form:
             return None
         return int(self._clamp(name, value, low, high))
 
+    def read_angle(self, name: str) -> float | None:
+        """Return degrees as radians; downwards is positive on both sides."""
+        degrees = self.read_number(name)
+        return math.radians(math.fmod(degrees, 360.0)) if degrees else None
+
+    def read_offset(self) -> PartialVector | None:
+        """Return where on the car, body frame [m]; None where nothing or only 0 is given."""
+        given = [self.read_within(name, -1000, 1000) for name in ("offset_x", "offset_y", "offset_z")]
+        x, y, z = (math.nan if value is None else value for value in given)
+        return _drop_missing(frames.position_from_units((x, y, z))) if any(given) else None
+
+    def read_rotation(self) -> PartialVector | None:
+        """Return (roll, pitch, yaw) [rad]; None where nothing or only 0 is given."""
+        given = [self.read_number(name) for name in ("rot_x", "rot_y", "rot_z")]
+        x, y, z = (math.nan if value is None else math.fmod(value, 360.0) for value in given)
+        return _drop_missing(frames.view_rotation_from_degrees(x, y, z)) if any(given) else None
+
+    def read_quaternion(self) -> frames.Quaternion | None:
+        """Return a unit quaternion in our frame, of whatever length was given."""
+        given = [self.read_number(f"Q{axis}" if f"Q{axis}" in self.fields else f"q{axis}") for axis in "xyzw"]
+        parts = [part for part in given if part is not None]
+        if not parts:
+            return None
+        if len(parts) < 4:
+            raise WireError("a rotation needs all four of Qx, Qy, Qz, Qw; give all or none.")
+        largest = max(map(abs, parts))
+        if largest == 0.0:
+            raise WireError("the quaternion Qx, Qy, Qz, Qw has length 0; give one of length 1.")
+        x, y, z, w = (part / largest for part in parts)
+        length = math.sqrt(x * x + y * y + z * z + w * w)
+        return frames.quaternion_from_unity((x / length, y / length, z / length, w / length))
+
+    def read_fisheye(self) -> tuple[float | None, float | None] | None:
+        """Return strengths in x and y, None to keep them; a word switches it off."""
+        names = ("fish_eye_x", "fish_eye_y")
+        given = [self.fields.get(name) for name in names]
+        if any(type(value) is str and read_word(value) == "off" for value in given):
+            return (0.0, 0.0)
+        x, y = (self.read_within(name, 0, 1) for name in names)
+        return (x, y) if x or y else None
+
+    def read_encoding(self) -> str | None:
+        """Return one of `IMAGE_ENCODINGS`, None to keep it."""
+        given = self.read_text("img_enc")
+        encoding = "0" if given is None else read_word(given).upper()
+        if encoding in ("0", "0.0", ""):
+            return None
+        if encoding in ("JPG", "JPEG"):
+            return "JPG"
+        if encoding not in IMAGE_ENCODINGS:
+            self.notes.append(f"img_enc {show(given)} was changed to JPG; it takes JPG, PNG or TGA")
+            return "JPG"
+        return encoding
+
     def take_notes(self) -> tuple[str, ...]:
         """Return the notes and forget them: somebody else tells them."""
         notes, self.notes = tuple(self.notes), []
@@ -90,6 +149,17 @@ class Form:
         if inside != value:
             self.notes.append(f"{name} {value:g} was changed to {inside:g}; it takes {low:g} to {high:g}")
         return inside
+
+
+def _drop_missing(vector: frames.Vector) -> PartialVector:
+    """Return None for the components that were computed from a missing field (nan)."""
+    x, y, z = (None if math.isnan(value) else value for value in vector)
+    return (x, y, z)
+
+
+def convert(function: Callable[[float], float], value: float | None) -> float | None:
+    """Return a value in our units, None for a missing one."""
+    return None if value is None else function(value)
 
 
 def is_plain(text: str) -> bool:
@@ -112,7 +182,7 @@ def read_word(text: str) -> str:
     return text.strip()[:80].lower()
 
 
-def _convert(given: Any) -> float:
+def _parse_number(given: Any) -> float:
     """Return a number, nan for what is none."""
     if type(given) is str:
         text = given.strip()

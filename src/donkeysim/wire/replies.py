@@ -11,29 +11,14 @@ from typing import Any
 import msgspec
 
 from donkeysim.core.errors import WireError
+from donkeysim.wire.messages import NodePosition, Reply
 from donkeysim.world.telemetry import LidarPoint, Telemetry
-
-
-class Reply(msgspec.Struct, frozen=True, kw_only=True, tag_field="msg_type"):
-    """Anything the server says besides telemetry."""
 
 
 class SceneSelectionReady(Reply, frozen=True, tag="scene_selection_ready"):
     """The menu stands open."""
 
     loaded: str = "1"
-
-
-class ProtocolVersion(Reply, frozen=True, tag="protocol_version"):
-    """The protocol's version."""
-
-    version: str
-
-
-class SceneNames(Reply, frozen=True, tag="scene_names"):
-    """What can be loaded."""
-
-    scene_names: tuple[str, ...]
 
 
 class SceneLoaded(Reply, frozen=True, tag="scene_loaded"):
@@ -46,19 +31,6 @@ class CarLoaded(Reply, frozen=True, tag="car_loaded"):
     """The client has a car now."""
 
     scene_name: str
-
-
-class NodePosition(Reply, frozen=True, tag="node_position"):
-    """A node of the path: raw position [U] and rotation on the original's axes."""
-
-    index: int
-    pos_x: float
-    pos_y: float
-    pos_z: float
-    Qx: float
-    Qy: float
-    Qz: float
-    Qw: float
 
 
 class StartLineCrossed(Reply, frozen=True, tag="collision_with_starting_line"):

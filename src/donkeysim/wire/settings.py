@@ -13,7 +13,8 @@ from donkeysim.core.errors import SceneError
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire import messages
-from donkeysim.wire.messages import ConfigureCamera, ConfigureCar, ConfigureLidar, RegenerateRoad
+from donkeysim.wire.equipment import ConfigureCamera, ConfigureCar, ConfigureLidar, ConfigureSecondCamera
+from donkeysim.wire.messages import RegenerateRoad
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, RoadSpec
 
 Spec = TypeVar("Spec", BodySpec, CameraSpec, LidarSpec)
@@ -48,11 +49,6 @@ def _drive(simulator: Simulator, row: int, request: messages.DriveCar) -> Made:
     return commands.Drive([row], _list(request.steer), _list(request.throttle), _list(request.brake)), ""
 
 
-def _reset(simulator: Simulator, row: int, request: messages.ResetCar) -> Made:
-    del simulator, request
-    return commands.Reset([row]), ""
-
-
 def _move(simulator: Simulator, row: int, request: messages.SetPosition) -> Made:
     del simulator
     turned = None if request.orientation is None else [request.orientation]
@@ -64,7 +60,7 @@ def _set_body(simulator: Simulator, row: int, request: ConfigureCar) -> Made:
 
 
 def _set_camera(simulator: Simulator, row: int, request: ConfigureCamera) -> Made:
-    is_second = isinstance(request, messages.ConfigureSecondCamera)
+    is_second = isinstance(request, ConfigureSecondCamera)
     camera = simulator.get_camera(row, is_second) or simulator.car_spec.camera
     return commands.SetCamera([row], change_camera(camera, request), is_second), ""
 
@@ -76,11 +72,11 @@ def _set_lidar(simulator: Simulator, row: int, request: ConfigureLidar) -> Made:
 
 _MAKERS: dict[type[messages.Request], Callable[[Simulator, int, Any], Made]] = {
     messages.DriveCar: _drive,
-    messages.ResetCar: _reset,
+    messages.ResetCar: lambda _simulator, row, _request: (commands.Reset([row]), ""),
     messages.SetPosition: _move,
     ConfigureCar: _set_body,
     ConfigureCamera: _set_camera,
-    messages.ConfigureSecondCamera: _set_camera,
+    ConfigureSecondCamera: _set_camera,
     ConfigureLidar: _set_lidar,
 }
 

@@ -10,6 +10,7 @@ from donkeysim.racing.run.race_run import pick_colours
 from donkeysim.serve.participants import Client
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire import messages
+from donkeysim.wire.equipment import CONFIGURATIONS, ConfigureCar
 from donkeysim.wire.settings import change_body
 from donkeysim.world.specs import BodySpec, CameraSpec
 
@@ -24,8 +25,6 @@ LONGEST_NAME = 32
 
 COLOURS = 24
 """Different colours; after that they repeat."""
-
-_CONFIGS = (messages.ConfigureCar, messages.ConfigureCamera, messages.ConfigureSecondCamera, messages.ConfigureLidar)
 
 
 class ClientRacer:
@@ -96,8 +95,8 @@ class Competitor:
     def make_body(self) -> BodySpec:
         """Return how its car looks."""
         body = BodySpec(colour=pick_colours(COLOURS)[self.number % COLOURS])
-        setting = self.settings.get(messages.ConfigureCar)
-        if isinstance(setting, messages.ConfigureCar):
+        setting = self.settings.get(ConfigureCar)
+        if isinstance(setting, ConfigureCar):
             body = change_body(body, setting)
         return BodySpec(body.style, body.colour, self.name, body.font_size)
 
@@ -137,7 +136,7 @@ class Competitors:
 
     def hear(self, client: Client, request: messages.Request, now: float) -> bool:
         """Take note of what a client says of itself or of its car; return whether it did."""
-        if not isinstance(request, (*_CONFIGS, messages.SetRacerInfo)):
+        if not isinstance(request, (*CONFIGURATIONS, messages.SetRacerInfo)):
             return False
         known = self.find(client)
         if known is not None:
@@ -189,9 +188,9 @@ class Competitors:
 
 def _read_name(said: dict[type[messages.Request], messages.Request]) -> str:
     """Return the name of the car, or else of the racer; "" if there is none."""
-    car, racer = said.get(messages.ConfigureCar), said.get(messages.SetRacerInfo)
+    car, racer = said.get(ConfigureCar), said.get(messages.SetRacerInfo)
     names: list[str | None] = []
-    if isinstance(car, messages.ConfigureCar):
+    if isinstance(car, ConfigureCar):
         names.append(change_body(BodySpec(), car).name)
     if isinstance(racer, messages.SetRacerInfo):
         names += [racer.car_name, racer.racer_name]

@@ -18,8 +18,9 @@ from donkeysim.racing.show.timing import CarLook, Timing
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.participants import SceneCar, change_car, make_event
 from donkeysim.sim.commands import SetCamera
-from donkeysim.wire.messages import ConfigureCar, Request
-from donkeysim.wire.replies import CrossStart, Disqualified, MissedCheckpoint, RaceStart, RaceStop, Reply
+from donkeysim.wire.equipment import ConfigureCar
+from donkeysim.wire.messages import Reply, Request
+from donkeysim.wire.replies import CrossStart, Disqualified, MissedCheckpoint, RaceStart, RaceStop
 from donkeysim.world.ledger import EVENT_CROSSING, EVENT_LAP, Event
 
 ASK_AGAIN = 2.0

@@ -29,9 +29,9 @@ from donkeysim.serve.participants import Client, SceneCar, make_event
 from donkeysim.serve.simulation import Simulation
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire import messages
+from donkeysim.wire.equipment import ConfigureCar
 from donkeysim.wire.replies import CarLoaded, NeedCarConfig
 
-_OFFICIALS = (messages.LoadScene, messages.ExitScene, messages.RegenerateRoad, messages.SetStepMode)
 _REFUSALS = {
     "exit": "end the program to leave the track.",
     "road": "the road stays as it is.",
@@ -141,7 +141,7 @@ class RaceHost:
     def _equip(self, competitor: Competitor) -> None:
         """Give a car of the paddock the cameras that its client wants."""
         for setting in competitor.settings.values():
-            if not isinstance(setting, messages.ConfigureCar) and competitor.client is not None:
+            if not isinstance(setting, ConfigureCar) and competitor.client is not None:
                 self.perform(competitor.client, setting)
 
     # -- requests -----------------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class RaceHost:
         """Carry out what a client asks for, note it for its next race, or refuse it."""
         if isinstance(request, messages.LoadScene) and request.scene_name == self._simulation.scene_name:
             return
-        if isinstance(request, _OFFICIALS):
+        if request.concerns_all:
             self._simulation.refuse(client, f"{request.message_type()}: {_OFFICIAL}")
             return
         competitor = self._competitors.find(client)
@@ -166,7 +166,7 @@ class RaceHost:
                 return
         if self._competitors.hear(client, request, self._read_clock()) and (client.car is None or competitor is None):
             return
-        if client.car is not None and isinstance(request, messages.ConfigureCar):
+        if client.car is not None and isinstance(request, ConfigureCar):
             if competitor is not None:
                 competitor.is_appearance_set = False
         elif self.race is not None and client.car is not None and competitor is not None:

@@ -153,7 +153,7 @@ def _draw_things(seed: int, table: RandomTable, half: float) -> tuple[PropTable,
     near = 0.45 + 0.1 * half
     return tuple(
         PropTable(
-            kind=kind,  # type: ignore[arg-type]
+            kind=kind,
             scatter=amount,
             at_most=True,
             near=near,

@@ -18,9 +18,6 @@ from donkeysim.world.tracks.assets import Assets, Shade
 
 FOLDER = Path(__file__).parent
 
-PROPS_FILE = FOLDER / "props.toml"
-"""What each kind of prop is to physics and to those that place it."""
-
 
 class Skin(NamedTuple):
     """A material of a mesh that is not in a scene yet.

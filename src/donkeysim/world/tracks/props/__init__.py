@@ -12,10 +12,11 @@ from functools import partial
 from typing import Literal
 
 from donkeysim.core.config import read_dataclass, read_toml
-from donkeysim.world.tracks.art import PROPS_FILE, build_mesh
+from donkeysim.world.tracks.art import build_mesh
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.props.kind import Movable, PropKind, stand_on_block, stand_on_post
 from donkeysim.world.tracks.structures.structure import Shadow, Structure, make_post
+from donkeysim.world.tracks.tables.props import PROPS_FILE
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-PropName = Literal[
-    "cone", "tall_cone", "bell_cone", "square_cone", "orange_bell_cone", "footed_cone", "pylon", "barrel", "tree",
-    "oak", "spruce", "birch", "pine", "palm", "cactus", "bush", "rock", "hay_bale", "tyre_stack", "tyre", "drum",
-    "chevron", "sign", "flag", "lamp_post", "grandstand", "tent", "person", "rack", "store_rack", "pallet", "bench",
-    "table", "work_table", "stool", "long_table", "chair", "folding_chair", "shelf", "plant",
-]  # fmt: skip
+from donkeysim.core.config import read_toml
+
+PROPS_FILE = Path(__file__).parents[1] / "art" / "props.toml"
+"""What each kind of prop is to physics and to those that place it."""
+
+if TYPE_CHECKING:
+    PropName = str
+else:
+    PropName = Literal[tuple(read_toml(PROPS_FILE))]
 
 MASS_LEAST, MASS_MOST = 0.1, 1000.0
 """Of a prop that moves, where a car weighs 50 [kg]."""
