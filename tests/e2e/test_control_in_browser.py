@@ -698,7 +698,7 @@ MORE_SIZES = (*SIZES, (844, 390), (1024, 768), (1280, 640), (1920, 1080))
 def test_all_that_driving_needs_is_seen_without_scrolling_in_every_language(open_page, travelling):
     telemetry = make_telemetry(1.0, hit="grandstand")
     telemetry.cte, telemetry.on_road = -12.48, False
-    pilot = {"pilots": ("Expert", "generated_track.onnx"), "pilot": "generated_track.onnx"}
+    pilot = {"pilots": ("Expert", "generated_track.onnx", "anywhere.onnx"), "pilot": "generated_track.onnx"}
     travelling.inputs |= {"telemetry": telemetry, "record_count": 4940, "is_recorded": False, **pilot}
     page = open_page(address=travelling.address)
     expect(page.locator("#view")).to_be_visible()

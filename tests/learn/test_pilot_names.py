@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from donkeysim.learn.database import find_pilot, name_pilots
-from donkeysim.learn.pilot import BUILT_IN_PILOT
+from donkeysim.learn.pilot import ANYWHERE_PILOT, BUILT_IN_PILOT
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,7 @@ from donkeysim.learn.pilot import BUILT_IN_PILOT
         (["one/pilot.h5", "one/pilot.onnx", "two/pilot.h5"], ["one/pilot.h5", "one/pilot.onnx", "two/pilot.h5"]),
         (["x/one/pilot.h5", "y/one/pilot.h5"], [str(Path("x/one/pilot.h5")), str(Path("y/one/pilot.h5"))]),
         ([str(BUILT_IN_PILOT), "generated_track.onnx"], ["built-in", "generated_track"]),
+        ([str(ANYWHERE_PILOT), str(BUILT_IN_PILOT), "anywhere.onnx"], ["anywhere", "built-in", "anywhere"]),
         (["m/a.h5", "m/a.h5"], ["a"]),
     ],
 )
@@ -26,6 +27,7 @@ def test_names_are_the_shortest_that_tell_pilots_apart(models, names):
     assert list(name_pilots(models).values()) == names
 
 
-def test_built_in_is_a_pilot_and_everything_else_is_a_file():
+def test_two_words_are_pilots_and_everything_else_is_a_file():
     assert find_pilot("built-in") == BUILT_IN_PILOT
+    assert find_pilot("anywhere") == ANYWHERE_PILOT
     assert find_pilot("m/a.h5") == Path("m/a.h5")

@@ -16,7 +16,7 @@ from typing import Any
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.files import describe_failure, write_whole
 from donkeysim.learn.kinds import KINDS
-from donkeysim.learn.pilot import BUILT_IN_PILOT
+from donkeysim.learn.pilot import PACKAGE_PILOTS
 
 _log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ Entry = dict[str, Any]
 NOT_SERIALIZABLE = "<not serializable>"
 
 BUILT_IN = "built-in"
-"""How the pilot in the package is called."""
+"""How the pilot of generated_track is called that lies in the package."""
 
 _WAYS: tuple[Callable[[Path], str], ...] = (
     lambda path: path.stem,
@@ -163,18 +163,20 @@ def _find_free_name(folder: Path) -> Path:
 
 
 def find_pilot(name: str) -> Path:
-    """Return the file of a pilot that is given as `built-in` or as a file."""
-    return BUILT_IN_PILOT if name == BUILT_IN else Path(name)
+    """Return the file of a pilot that is given as `built-in`, `anywhere` or a file."""
+    return PACKAGE_PILOTS.get(name, Path(name))
 
 
 def name_pilots(models: Iterable[str]) -> dict[str, str]:
     """Return by the pilots' files what to call each in tables: the shortest names that tell them apart."""
     paths = {model: Path(model) for model in models}
-    files = {model: path for model, path in paths.items() if path.resolve() != BUILT_IN_PILOT.resolve()}
+    called = {path.resolve(): name for name, path in PACKAGE_PILOTS.items()}
+    own = {model: called[path.resolve()] for model, path in paths.items() if path.resolve() in called}
+    files = {model: path for model, path in paths.items() if model not in own}
     for way in _WAYS:
         names = {model: way(path) for model, path in files.items()}
         if "" not in names.values() and len(set(names.values())) == len(files):
             break
     else:
         names = {model: str(path) for model, path in files.items()}
-    return {model: names.get(model, BUILT_IN) for model in paths}
+    return {model: own.get(model) or names[model] for model in paths}

@@ -23,7 +23,13 @@ from donkeysim.learn.kinds import KINDS, PilotKind, PilotSpec, decode_outputs, g
 from donkeysim.tub.reader import SIMULATED_IMU_CHANNELS
 
 BUILT_IN_PILOT = Path(__file__).parent / "pilots" / "generated_track.onnx"
-"""The small pilot in the package."""
+"""The small pilot in the package that knows generated_track."""
+
+ANYWHERE_PILOT = BUILT_IN_PILOT.with_name("anywhere.onnx")
+"""The one for places that it has not seen; docs/guide/rl.md says how it was made."""
+
+PACKAGE_PILOTS = {"built-in": BUILT_IN_PILOT, "anywhere": ANYWHERE_PILOT}
+"""Both, by what commands call them."""
 
 
 class NetworkPilot:

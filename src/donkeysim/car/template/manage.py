@@ -37,7 +37,7 @@ from donkeysim.drive.simulated_car import SimulatedCar, list_record_channels, ma
 from donkeysim.drive.vehicle import Vehicle
 from donkeysim.drive.watched_car import open_watching_page
 from donkeysim.learn.files.places import read_places
-from donkeysim.learn.pilot import BUILT_IN_PILOT, load_pilot
+from donkeysim.learn.pilot import PACKAGE_PILOTS, load_pilot
 
 CAR_FOLDER = Path(__file__).resolve().parent
 
@@ -134,7 +134,7 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
         folder=config.MODELS_PATH,
         blank_image=transform(make_blank_image(config.IMAGE_W, config.IMAGE_H, config.IMAGE_DEPTH)),
         channels=pilot_inputs,
-        extra_files=[BUILT_IN_PILOT],
+        extra_files=[*PACKAGE_PILOTS.values()],
         built_in={EXPERT: make_expert(simulator)},
         read_places=read_places,
     )

@@ -146,7 +146,7 @@ def _draw_things(seed: int, table: RandomTable, half: float) -> tuple[PropTable,
     if not table.things:
         return ()
     count = round(_draw(draws, table.thing_count))
-    kinds: dict[str, int] = {}
+    kinds: dict[Any, int] = {}
     for _ in range(count):
         kind = draws.choose(table.things)
         kinds[kind] = kinds.get(kind, 0) + 1
