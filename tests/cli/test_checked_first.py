@@ -29,6 +29,8 @@ REFUSED = [
     (["rl", "--from", "nope.h5"], "there is no pilot nope.h5"),
     (["rl", "--from", "nope.png"], "is not a pilot's file"),
     (["rl", "--randomize", "typo"], "typo"),
+    (["rl", "--reward", "nope.py"], "nope.py cannot be read as Python"),
+    (["rl", "--reward", "file"], "file cannot be read as Python"),
     (["rl", "--car", "typo"], "typo"),
     (["rl", "--out", "file/rl"], "file is no folder"),
     (["train", "--transfer", "nope.h5"], "there is no pilot"),
@@ -43,7 +45,7 @@ REFUSED = [
 def folder(tmp_path, monkeypatch):
     write_tub(tmp_path / "data", 30)
     (tmp_path / "config.py").write_text("")
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("no Python")
     (tmp_path / "pilot.onnx").write_bytes(b"")
     monkeypatch.chdir(tmp_path)
     return tmp_path

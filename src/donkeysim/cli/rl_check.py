@@ -7,7 +7,9 @@ from pathlib import Path
 
 from donkeysim.cli.shared_options import find_car
 from donkeysim.core.errors import SpecError
-from donkeysim.core.files import check_place
+from donkeysim.core.files import check_place, read_python
+
+REWARD_ADVICE = "give a file with a reward_function(params)"
 
 
 def check_request(arguments: argparse.Namespace) -> None:
@@ -32,6 +34,8 @@ def check_request(arguments: argparse.Namespace) -> None:
     if arguments.source:
         check_ending(Path(arguments.source))
         check_exists(Path(arguments.source))
+    if arguments.reward and not arguments.teacher:  # a task says that both are too much
+        read_python(Path(arguments.reward), REWARD_ADVICE)
     check_place(Path(arguments.out or arguments.resume or "."))
 
 

@@ -11,9 +11,10 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
-from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.errors import DonkeySimError, SpecError
 
 _FULL, _FORBIDDEN = "make room and try again", "work in another folder, or let this user write there"
 
@@ -71,6 +72,22 @@ def check_place(path: Path, kind: type[DonkeySimError] = DonkeySimError) -> None
         raise kind(f"cannot write {path}: {place} is no folder; choose another place.")
     if not os.access(place, os.W_OK):
         raise kind(f"cannot write {path}: {place} takes nothing from this user; {_FORBIDDEN}.")
+
+
+def read_python(path: Path, advice: str) -> CodeType:
+    """Return the compiled source of a Python file; nothing of it is run.
+
+    Args:
+        advice: What to do where that is not possible.
+
+    Raises:
+        SpecError: There is no such file, or it is not Python.
+    """
+    try:
+        code: CodeType = compile(path.read_bytes(), str(path), "exec")
+    except (OSError, SyntaxError, ValueError) as error:
+        raise SpecError(f"{path} cannot be read as Python ({error}); {advice}.") from error
+    return code
 
 
 def choose_free(path: Path) -> Path:

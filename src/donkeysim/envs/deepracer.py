@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from donkeysim.core.errors import SpecError, shorten
+from donkeysim.core.files import read_python
 from donkeysim.core.types import BoolArray, FloatArray, LongArray
 from donkeysim.envs.step import Step
 from donkeysim.world.scene import Path
@@ -42,10 +43,7 @@ def load_deepracer(file: str | FilePath) -> Callable[[Step], FloatArray]:
         SpecError: There is no such file, it cannot be run, or it has no such function.
     """
     path = FilePath(file)
-    try:
-        code = compile(path.read_bytes(), str(path), "exec")
-    except (OSError, SyntaxError, ValueError) as error:
-        raise SpecError(f"{path} cannot be read as Python ({error}); give a file with a {NAME}(params).") from error
+    code = read_python(path, f"give a file with a {NAME}(params)")
     _run(path, code)
     return _make_reward(str(path), lambda count: [_run(path, code) for _ in range(count)])
 
