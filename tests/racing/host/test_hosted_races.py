@@ -358,6 +358,15 @@ def test_a_reset_in_a_race_is_a_stuck_car(track, tmp_path):
     hosted.simulation.close()
 
 
+def test_in_a_race_nobody_is_put_elsewhere_but_everybody_may_ask_where_the_path_is(hosted):
+    hosted.join(1)
+    hosted.races.start_race()
+    hosted.say(1, "set_position", pos_x=1, pos_y=0, pos_z=1)
+    hosted.say(1, "node_position", index=3)
+    refusal, node = hosted.take(1, "refusal", "node_position")
+    assert (refusal["error"], node["index"]) == ("set_position: not in a race.", 3)
+
+
 def test_time_stands_still_in_a_pause_and_clients_hear_on(hosted):
     hosted.join(1)
     hosted.races.start_race()

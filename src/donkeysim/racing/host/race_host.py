@@ -30,6 +30,7 @@ from donkeysim.serve.simulation import Simulation
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire import messages
 from donkeysim.wire.equipment import ConfigureCar
+from donkeysim.wire.messages import ClientState
 from donkeysim.wire.replies import CarLoaded, NeedCarConfig
 
 _REFUSALS = {
@@ -180,7 +181,7 @@ class RaceHost:
             self._simulation.outputs += race.ask_back(row)
         elif isinstance(request, messages.SetPosition):
             self._simulation.refuse(competitor.client, f"{request.message_type()}: not in a race.")
-        elif isinstance(request, messages.GetNodePosition):
+        elif ClientState.NO_CAR in request.said_in:  # it is not about the car
             self._simulation.perform(competitor.client, request)
         elif note := race.configure(row, request):
             self._simulation.refuse(competitor.client, note)
