@@ -8,7 +8,7 @@ import pytest
 
 from donkeysim.car.config import make_default_config
 from donkeysim.core.errors import DonkeySimError
-from donkeysim.drive import simulated_car
+from donkeysim.drive import built_in_car
 from donkeysim.drive.simulated_car import list_record_channels, make_simulated_car
 from donkeysim.sim import place, simulator
 from waiting import PATIENCE, wait_until
@@ -169,7 +169,7 @@ def test_a_first_run_is_announced_and_a_long_wait_too(make_car, monkeypatch, cap
 
     monkeypatch.setattr(simulator.Simulator, "must_compile", must_compile)
     monkeypatch.setattr(simulator.Simulator, "compile", compile_slowly)
-    monkeypatch.setattr(simulated_car, "STILL_SECONDS", 0.05)
+    monkeypatch.setattr(built_in_car, "STILL_SECONDS", 0.05)
     car = make_car()
     assert begun.wait(PATIENCE)
     wait_until(lambda: "camera" in car.loading_stage)  # a car of the test before may have called it, too

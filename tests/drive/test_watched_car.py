@@ -15,7 +15,8 @@ from donkeysim.core.image import decode_picture
 from donkeysim.drive.drawn_views import find_views
 from donkeysim.drive.look import Look
 from donkeysim.drive.simulated_car import make_simulated_car
-from donkeysim.drive.watched_car import WatchedCar, open_watching_page
+from donkeysim.drive.watched_car import open_watching_page
+from donkeysim.drive.watching_page import WatchedCar
 from donkeysim.sim.viewpoint import draw_car
 from donkeysim.watch.watchable import draw_outline
 from waiting import PATIENCE, wait_until

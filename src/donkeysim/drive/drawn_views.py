@@ -14,7 +14,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 import msgspec
@@ -23,9 +23,11 @@ from websockets.exceptions import WebSocketException
 
 from donkeysim.core.errors import SceneError, SimulatorError
 from donkeysim.drive.remote_car import RemoteSimulatedCar
-from donkeysim.drive.simulated_car import BuiltInSimulatedCar
-from donkeysim.drive.watched_car import CAR_ID, WatchedCar
+from donkeysim.drive.simulated_car import is_built_in
 from donkeysim.watch.watchable import View
+
+if TYPE_CHECKING:
+    from donkeysim.drive.watching_page import WatchedCar
 
 ANSWER_SECONDS = 5.0
 """How long another program may take to answer [s]; it is loading a scene when it takes longer."""
@@ -74,7 +76,9 @@ def find_views(car: object, watching_url: str) -> OpenViews | None:
     Args:
         watching_url: The watching page of its simulator where that is another program; "": it has none.
     """
-    if isinstance(car, BuiltInSimulatedCar):
+    if is_built_in(car):
+        from donkeysim.drive.watching_page import WatchedCar
+
         return partial(_open_here, WatchedCar(car))
     if isinstance(car, RemoteSimulatedCar) and watching_url:
         return partial(_open_there, car, watching_url)
@@ -83,6 +87,8 @@ def find_views(car: object, watching_url: str) -> OpenViews | None:
 
 @contextlib.asynccontextmanager
 async def _open_here(watched: WatchedCar) -> AsyncIterator[TakeView]:
+    from donkeysim.drive.watching_page import CAR_ID
+
     async def take_view(view: View, width: int, height: int) -> bytes:
         return await watched.take_picture(view, CAR_ID, width, height)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
+from typing import TYPE_CHECKING
 
-from donkeysim.sim.compile_processes import is_compiled
-from donkeysim.sim.simulator import Simulator
+if TYPE_CHECKING:
+    from donkeysim.sim.simulator import Simulator
 
 TELL_SECONDS = 2.0
 """Whoever waits longer is told what for [s]."""
@@ -37,6 +38,8 @@ class WaitReport:
 
 def announce_kernels(stage: str) -> None:
     """Say in the log that kernels are compiled now, unless this stage was marked as compiled before."""
+    from donkeysim.sim.compile_processes import is_compiled  # not for who waits for another program
+
     if not is_compiled(stage):
         _log.warning(
             "First run on this machine: kernels of a %s are compiled, once, which takes about a minute.", stage

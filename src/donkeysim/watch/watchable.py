@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 import numpy as np
 
 from donkeysim.core.types import FloatArray
-from donkeysim.world.path_frame import find_normals
-from donkeysim.world.scene import Scene
 from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from donkeysim.world.scene import Scene
 
 View = Literal["chase", "top", "seat", "camera", "place", "tv"]
 """From behind the car, from above, from its camera's place drawn larger, or what the car's own camera sees; a flight
@@ -77,6 +78,8 @@ class Outline:
 
 def draw_outline(scene: Scene) -> Outline:
     """Return the ground plan of a scene."""
+    from donkeysim.world.path_frame import find_normals  # with the compiler; who only reads states needs none
+
     path = scene.path
     normal = find_normals(path.position, path.closed)
     centre = path.position[:, :2]

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from donkeysim.core.types import ByteArray, FloatArray, IntArray, LongArray
 from donkeysim.world.camera_file import load_camera
-from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec, WorldSpec, load_car
+
+if TYPE_CHECKING:
+    from donkeysim.world.scene import Scene
 
 HIT_NONE = -1
 """`State.hit`: nothing was touched."""

@@ -11,20 +11,22 @@ import math
 import threading
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from donkeysim.core import frames
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.types import ByteArray, FloatArray
-from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.world.ledger import Ledger
-from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec, SceneSpec
 from donkeysim.world.state import HIT_NONE
 from donkeysim.world.telemetry import Telemetry
 from donkeysim.world.tracks import load_scene
+
+if TYPE_CHECKING:
+    from donkeysim.drivers.path_follower import PathFollower
+    from donkeysim.world.scene import Scene
 
 EXPERT = "Expert"
 """Its name in lists of pilots."""
@@ -109,6 +111,8 @@ class ExpertPilot:
             threading.Thread(target=self._learn, args=(place,), name="expert", daemon=True).start()
 
     def _learn(self, place: str) -> None:
+        from donkeysim.drivers.path_follower import PathFollower  # 40 MB with the compiler, which only it needs here
+
         try:
             scene = self._load(self._find_scene(place))
             self._known = _Knowledge(place, PathFollower(scene, self._car, STYLE), scene.path.position[:, :2])
