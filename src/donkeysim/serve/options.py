@@ -8,7 +8,7 @@ from __future__ import annotations
 import socket
 from dataclasses import dataclass, field
 
-from donkeysim.web.origin import is_loopback
+from donkeysim.web.address import is_loopback
 from donkeysim.wire import messages
 from donkeysim.wire.messages import Request
 from donkeysim.world.experiment import Experiment

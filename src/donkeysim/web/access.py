@@ -15,7 +15,8 @@ from pathlib import Path
 from starlette.requests import Request
 
 from donkeysim.core.errors import DonkeySimError, SpecError, WireError
-from donkeysim.web.origin import LOOPBACK_HOSTS, find_network_address, list_own_names
+from donkeysim.web.address import find_network_address, list_own_names
+from donkeysim.web.origin import LOOPBACK_HOSTS
 from donkeysim.web.tls import Certificate, keep_certificate
 
 BODY_SECONDS = 10.0

@@ -21,8 +21,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.files import describe_failure
+from donkeysim.web.address import is_loopback
 from donkeysim.web.limits import BLOCKED_SECONDS, FailedLogins, find_client
-from donkeysim.web.origin import LOOPBACK_HOSTS, READING, check_host, is_loopback, refuse
+from donkeysim.web.origin import LOOPBACK_HOSTS, READING, check_host, refuse
 from donkeysim.web.tls import write_private
 
 COOKIE = "donkeysim_token"
