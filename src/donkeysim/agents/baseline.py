@@ -1,7 +1,5 @@
 """A scripted agent to compare others with: it drives by the tools alone, along a yellow line."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

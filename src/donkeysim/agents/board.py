@@ -1,7 +1,5 @@
 """The board: how far agents drove and how long they thought, a line of JSON for each trip."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path

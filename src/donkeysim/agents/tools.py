@@ -3,8 +3,6 @@
 The protocol is the business of its own library (`mcp`, of the extra `agents`), which is imported here only.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A trip: one car driven turn by turn. Simulated time passes in turns only, so that a slow thinker misses nothing."""
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The printed board: drawn for paper, and found in pictures."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

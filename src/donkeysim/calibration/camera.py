@@ -1,7 +1,5 @@
 """A camera's lens from views of a board, and how it is mounted from views of the board on the floor."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

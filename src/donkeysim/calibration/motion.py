@@ -1,7 +1,5 @@
 """How a car moved, from what its camera saw of the floor: points of it are followed from picture to picture."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any

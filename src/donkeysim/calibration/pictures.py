@@ -1,7 +1,5 @@
 """Pictures to calibrate with: files, folders of them, tubs and films."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a preset's car does with steering and throttle, and which scales make it do what another car did."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import pairwise

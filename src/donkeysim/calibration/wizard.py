@@ -1,7 +1,5 @@
 """From folders of pictures and a tub to the files that the simulator takes, and pictures to judge them by eye."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ config.py of another version lacks take their defaults; those that mean nothing 
 `unused_keys.toml`.
 """
 
-from __future__ import annotations
-
 import linecache
 import logging
 import os

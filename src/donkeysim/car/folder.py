@@ -4,8 +4,6 @@ And a program at the path where the original's simulator would lie, which starts
 `DONKEY_SIM_PATH = "…/DonkeySimLinux/donkey_sim.x86_64"`, in anybody's configuration, work unchanged.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import plistlib

@@ -4,8 +4,6 @@ Names, defaults and meanings stand in `template/config.py`, what most keys take 
 are checked, and the keys that need more than a number or a choice.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable, Mapping

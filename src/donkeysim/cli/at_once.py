@@ -3,8 +3,6 @@
 So one command shows everything to whoever has no clone: `uvx donkeysim`, `pipx run donkeysim`.
 """
 
-from __future__ import annotations
-
 import sys
 
 START = ("--scene", "generated_track", "--pace-car", "--drive", "mycar")

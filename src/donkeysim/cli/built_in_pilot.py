@@ -3,8 +3,6 @@
 It needs the extra `learn` and a few minutes.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from donkeysim.cli.console import console

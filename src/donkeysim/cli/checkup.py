@@ -1,7 +1,5 @@
 """What could keep donkeysim from working on this machine, in this environment and in this folder."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

@@ -1,7 +1,5 @@
 """What commands show on the terminal: one console, and a progress bar for whatever takes longer than a second."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 

@@ -4,8 +4,6 @@ A command's module is imported when the command is called, and by nothing else; 
 the original's `--tub A B` needs options that take several values.
 """
 
-from __future__ import annotations
-
 import argparse
 import logging
 import sys

@@ -1,7 +1,5 @@
 """What in a folder of somebody's files loads, trains and drives: cars, tubs, pilots, tracks, paths and joysticks."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re

@@ -3,8 +3,6 @@
 And who listens on a port of this machine, as far as this user may know.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Iterator

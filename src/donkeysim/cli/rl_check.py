@@ -1,7 +1,5 @@
 """What can be said of the words of `donkey rl` before anything is imported that takes seconds."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whether a sweep can be done: all names and values of its file, before anything is trained."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Options of `donkey rl` and `donkey train` as a sweep's file names them: what their arguments take, it takes."""
 
-from __future__ import annotations
-
 import argparse
 import ast
 from collections.abc import Mapping

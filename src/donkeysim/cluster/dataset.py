@@ -3,8 +3,6 @@
 A shard appears under its name only when it is whole, so a run that was stopped or killed continues where it was.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -4,8 +4,6 @@ A task may run twice, as a worker may be killed in the middle of one, so functio
 arguments and leave nothing half done.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator

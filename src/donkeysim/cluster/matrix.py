@@ -1,7 +1,5 @@
 """Pilots on tracks from several starts: a matrix of drives, and what can be said of each pilot on each track."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Iterable, Iterator, Sequence

@@ -6,8 +6,6 @@ are counted from the start line on, so who begins elsewhere and goes wrong late 
 same draws: they follow from column, strength and seed alone.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import time

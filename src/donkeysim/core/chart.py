@@ -1,7 +1,5 @@
 """Charts and maps as SVG: axes with round numbers, lines through points, a road from above."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from html import escape

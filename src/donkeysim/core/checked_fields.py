@@ -3,8 +3,6 @@
 Specs and settings are filled by programs that no type checker has seen, in notebooks above all.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import types

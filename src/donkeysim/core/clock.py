@@ -1,7 +1,5 @@
 """Clocks that can be handed in, deadlines that do not drift, and rates that are kept."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

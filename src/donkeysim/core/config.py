@@ -1,7 +1,5 @@
 """TOML tables to frozen dataclasses; unknown or ill-typed keys fail with file, line and the nearest valid name."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import re

@@ -1,7 +1,5 @@
 """Errors that speak to people: what was given, what is allowed, what to do."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """How donkeysim is installed, and packages that come with an extra only, imported when they are needed first."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

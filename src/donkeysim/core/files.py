@@ -1,7 +1,5 @@
 """Files that appear whole or not at all, and what to do where the system takes none."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

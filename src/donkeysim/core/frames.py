@@ -11,8 +11,6 @@ References:
     Unity manual, "Rotation and orientation in Unity" (axes; Euler order z, x, y).
 """
 
-from __future__ import annotations
-
 import math
 
 Vector = tuple[float, float, float]

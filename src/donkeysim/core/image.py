@@ -1,7 +1,5 @@
 """Picture files in memory: JPEG, PNG, TGA."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -8,8 +8,6 @@ This is a pipeline of Numba's with a library of another kind. Where a later Numb
 `COMPILER` is empty, and kernels are compiled as Numba does by itself: slower, to the same results.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary

@@ -3,8 +3,6 @@
 Simulators of the same scene, as in a batch of environments each with one of its own, and drivers there share this work.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass

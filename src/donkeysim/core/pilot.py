@@ -1,7 +1,5 @@
 """What all who drive with a pilot need to know of it. `donkeysim.learn` makes them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ everybody's can stand in for, so that a first start has nothing to compile (`pyt
 What is not in it is compiled for the processor that is here, as without it.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import os

@@ -3,8 +3,6 @@
 The text is one that `tomllib` has read without a complaint, so only what is needed to count is looked at.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

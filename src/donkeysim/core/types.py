@@ -1,7 +1,5 @@
 """Types used everywhere. Shapes, units and frames stand in the docstring of each field."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeAlias
 

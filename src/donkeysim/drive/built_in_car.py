@@ -4,8 +4,6 @@ Every loop advances exactly 1 / DRIVE_LOOP_HZ simulated seconds, whatever the cl
 controls give the same records.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -4,8 +4,6 @@ News of the original (`driveMode`, `recording`, `num_records`) goes to everybody
 the newest one whenever the one before has been taken from it; a slow one gets fewer and never old ones.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from typing import Any

@@ -1,7 +1,5 @@
 """The reports that our own page gets about ten times a second, beside the messages of the original."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

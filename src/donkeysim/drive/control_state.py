@@ -15,8 +15,6 @@ is as if the key was missing, and "0.1", 1 and "true" stand for the number and t
 is wrong with a message is said in one sentence, and then nothing of it counts.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 import time

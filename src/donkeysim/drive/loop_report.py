@@ -1,7 +1,5 @@
 """How long a drive was and how long each part took in it."""
 
-from __future__ import annotations
-
 from array import array
 from dataclasses import dataclass
 

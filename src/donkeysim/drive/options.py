@@ -1,7 +1,5 @@
 """The command line of `python manage.py`; the same words as the original's."""
 
-from __future__ import annotations
-
 import argparse
 import errno
 import logging

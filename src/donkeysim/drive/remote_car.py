@@ -4,8 +4,6 @@ A thread of its own hands the newest controls to the simulator each time it repo
 when a simulator that was not started here is started anew.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

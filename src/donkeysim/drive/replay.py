@@ -1,7 +1,5 @@
 """A pilot looks at a recorded drive again: what would it have done at each record?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any

@@ -4,8 +4,6 @@ The car, its camera and the record's channels are what the config says; time pas
 loop of `DRIVE_LOOP_HZ` per record, in the order of the vehicle loop: sense, decide, write, let time pass.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path

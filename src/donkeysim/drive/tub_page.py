@@ -10,8 +10,6 @@
 =====================  ===========================================================================================
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Collection, Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The lines that a driver may choose on a scene's road, with the speed along them."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

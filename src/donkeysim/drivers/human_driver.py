@@ -14,8 +14,6 @@ References:
     Laskey, Lee, Fox, Dragan, Goldberg, DART: noise injection for robust imitation learning, CoRL (2017).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from typing import NamedTuple

@@ -7,8 +7,6 @@ References:
     Casanova, On minimum time vehicle manoeuvring: the theoretical optimal lap, Cranfield (2000), chapter 2.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from dataclasses import dataclass

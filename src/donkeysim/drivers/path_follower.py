@@ -5,8 +5,6 @@ car's motion relative to them into a wheel angle, `traffic` says when to pass or
 calls, so a snapshot of `State` is all there is to a moment.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

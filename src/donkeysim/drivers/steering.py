@@ -9,8 +9,6 @@ References:
     Rajamani, Vehicle Dynamics and Control, 2nd ed., sections 2.5 (error dynamics) and 3.2 (feedforward).
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass

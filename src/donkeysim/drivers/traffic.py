@@ -1,7 +1,5 @@
 """Other cars on a driver's line: pass the ones that stand where there is room, stay behind the others."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What actions mean: numbers from whoever drives, checked, as steering, throttle and brake."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The name that batches on a device had; `track_env.TrackVectorEnv` is the one that takes a device."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A car in a simulator of this process: no port, no waiting, any speed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from donkeysim.core import frames

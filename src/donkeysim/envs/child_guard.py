@@ -4,8 +4,6 @@ The program must not outlive the one who started it, however that ends, on any s
 small process stands between the two: when its standard input closes, it ends the program.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

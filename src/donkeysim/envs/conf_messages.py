@@ -1,7 +1,5 @@
 """Messages of the wire from the keys of a `conf`, one function each; both kinds of simulator read them."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any

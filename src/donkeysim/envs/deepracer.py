@@ -3,8 +3,6 @@
 The parameters are those of the AWS DeepRacer developer guide; docs/envs/deepracer.md lists what differs.
 """
 
-from __future__ import annotations
-
 import math
 import traceback
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@
 `exe_path` drives a simulator that runs elsewhere; without, it runs here, as fast as it can.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

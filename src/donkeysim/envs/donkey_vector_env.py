@@ -1,7 +1,5 @@
 """The original's environments in batches: many `DonkeyEnv`s of one `conf`, stepped together in this process."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -6,8 +6,6 @@ what has been enqueued so far; who takes an array once and reads it in later ste
 the device to `order` its own.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ What happens in a world depends on its seed, its start and its actions only: not
 are, or on how many threads run them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

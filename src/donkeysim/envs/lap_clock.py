@@ -1,7 +1,5 @@
 """Lap times of a car whose simulator only tells when a start line is crossed."""
 
-from __future__ import annotations
-
 
 class LapClock:
     """Lap times from what a server tells of start line 0: the first crossing starts the clock.

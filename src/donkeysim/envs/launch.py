@@ -1,7 +1,5 @@
 """Starts a simulator's executable, ours or the original's, waits until it listens, and ends it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

@@ -1,7 +1,5 @@
 """What a pilot observes in each step: pictures, a lidar's distances, or numbers about the car on its path."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias

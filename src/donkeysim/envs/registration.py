@@ -5,8 +5,6 @@ first, and must stay light: `donkey_sim` opens its socket before numpy, which Gy
 registered at once when Gymnasium is loaded already, and otherwise right after it is (decision 0008).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -4,8 +4,6 @@ A thread reads what the server says and keeps the newest moment. With a server t
 ours), `step` drives in lock-step; `step_mode` is never said to one that does not, which it would stop for good.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

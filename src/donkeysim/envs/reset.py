@@ -1,7 +1,5 @@
 """What `reset` may be given: seeds, which episodes, and where they begin."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

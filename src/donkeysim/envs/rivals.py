@@ -1,7 +1,5 @@
 """The nearest other cars as numbers: what a driver without a camera must know in a race."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.types import BoolArray, FloatArray

@@ -3,8 +3,6 @@
 Only this module imports Stable-Baselines3.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What a car senses at one moment, wherever its simulator runs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

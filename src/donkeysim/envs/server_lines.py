@@ -1,7 +1,5 @@
 """The connection to a server and what it says, line by line: telemetry, with the original's faults mended."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import math

@@ -1,7 +1,5 @@
 """What happened to every car in one step of a batch: the arrays that rewards and ends judge."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from donkeysim.core.types import BoolArray, FloatArray

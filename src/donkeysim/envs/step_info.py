@@ -1,7 +1,5 @@
 """What `info` has of every car of our own environments, written on the device that the cars are on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

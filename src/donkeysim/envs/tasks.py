@@ -4,8 +4,6 @@ Pick them by name or pass your own: a reward takes a `Step` and returns one numb
 car whether its episode is over.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

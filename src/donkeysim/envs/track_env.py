@@ -3,8 +3,6 @@
 One car is a batch of one: what a seed gives alone it gives in any batch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

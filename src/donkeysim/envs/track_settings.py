@@ -1,7 +1,5 @@
 """What one may ask of our own family of environments, single, in batches and racing."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace

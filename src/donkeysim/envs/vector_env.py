@@ -1,7 +1,5 @@
 """A batch of cars as one Gymnasium vector environment: all step in one call, on this machine's cores or a GPU."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol

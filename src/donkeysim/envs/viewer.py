@@ -4,8 +4,6 @@ The original's environment keeps its car behind these two objects, and rewards a
 the handler: `def reward(handler, done)`. Names, units and axes are the original's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MethodType

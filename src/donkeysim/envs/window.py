@@ -1,7 +1,5 @@
 """A window on the desktop that shows an environment to a human, in real time."""
 
-from __future__ import annotations
-
 import importlib
 import os
 from abc import abstractmethod

@@ -1,7 +1,5 @@
 """What the convolutions of a pilot see in a picture: their feature maps, and a picture of each layer's maps."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

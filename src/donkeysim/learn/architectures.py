@@ -3,8 +3,6 @@
 Layers that the original leaves unnamed carry the names that a fresh session of it would give them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Keras on PyTorch, imported when it is needed first."""
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import Any

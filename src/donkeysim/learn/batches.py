@@ -5,8 +5,6 @@ those of donkeycar 5; MULTIPLY is what its version 4 has instead of BRIGHTNESS, 
 augmentations there.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

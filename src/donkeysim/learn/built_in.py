@@ -5,8 +5,6 @@ about, in every look of the place. Pictures vary in brightness and contrast whil
 `donkeysim.cli.built_in_pilot` is the command.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

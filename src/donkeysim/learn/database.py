@@ -3,8 +3,6 @@
 And what pilots are called where several stand side by side.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import logging

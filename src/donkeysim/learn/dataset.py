@@ -1,7 +1,5 @@
 """Recorded drives as examples to learn from: which records, in which order, what a network sees and should say."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

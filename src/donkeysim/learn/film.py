@@ -1,7 +1,5 @@
 """Short films of a drive: from behind the car, with what its own camera sees in the corner."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 It is a loop of its own rather than `model.fit`, as it needs half of the time: see `torch_layers`.
 """
 
-from __future__ import annotations
-
 import ctypes
 import math
 import sys

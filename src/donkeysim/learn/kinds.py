@@ -3,8 +3,6 @@
 Nothing here needs a learning library: a base install decodes the outputs of an `.onnx` pilot with it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

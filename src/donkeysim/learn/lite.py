@@ -1,7 +1,5 @@
 """Pilots as `.tflite` files for cars: in float32, and in 8-bit integers that are made for the pictures of a tub."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Steering is in [-1, 1], + = right. Nothing here knows tubs or pilots; arrays have an entry for each record, shape [n].
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass

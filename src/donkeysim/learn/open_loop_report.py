@@ -3,8 +3,6 @@
 Its figures are SVG: what pilots answer by what the driver steered, and where they are most wrong both over the picture.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import math

@@ -1,7 +1,5 @@
 """What a car's configuration says about training."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

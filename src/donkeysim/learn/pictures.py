@@ -1,7 +1,5 @@
 """The pictures of records as a network takes them: decoded, of the configured size, transformed, maybe kept."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 

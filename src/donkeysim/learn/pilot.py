@@ -4,8 +4,6 @@ Networks run on one core, in onnxruntime; an `.onnx` file needs nothing else, so
 `.tflite` file runs in LiteRT, as on a car.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from dataclasses import replace

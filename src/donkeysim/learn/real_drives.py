@@ -5,8 +5,6 @@ judged, by a pilot that has seen none of them, as they are for every other pilot
 neighbouring records are nearly the same picture, and a random half would hold the neighbours of what it is asked about.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io

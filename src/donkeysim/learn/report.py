@@ -3,8 +3,6 @@
 Its figures are SVG: the track from above coloured by cte, and curves along the lap.
 """
 
-from __future__ import annotations
-
 import base64
 import itertools
 import json

@@ -6,8 +6,6 @@ a batch alone, takes the next when it is done, and waits once a step. What comes
 part, and sums are made in the order of the parts: results are the same however many threads there are.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -5,8 +5,6 @@ the time of a training step goes there. Here a layer, its ReLU and the dropout b
 bits come eight to a word. `python -m benchmarks training` shows what it brings.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """A model that is being trained: its steps, its losses, its optimizer, and the running mean of its weights."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext

@@ -1,7 +1,5 @@
 """Static colliders and movable props of all scenes as flat tables, and the scratch of contacts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Everything that changes `State` while time runs: vehicles, contacts, progress. All of it lies on one device."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any

@@ -1,7 +1,5 @@
 """Paths, shortest lines and start lines of all scenes as flat tables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Car parameters: what `CarSpec` says, as one row of numbers per car."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

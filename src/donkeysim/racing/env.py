@@ -3,8 +3,6 @@
 `parallel_env(...)` makes one, as PettingZoo's users expect; docs/envs/race_env.md has the details.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

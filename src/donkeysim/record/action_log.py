@@ -7,8 +7,6 @@ The first block holds the `Head`, the others events. Blocks are written once a s
 The head says with what something was simulated: only with the very same is it the same again, bit for bit.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import logging

@@ -5,8 +5,6 @@ MIT licence), written down here anew. Lengths in m, colours 0 to 1. All fields o
 most lists stay empty.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

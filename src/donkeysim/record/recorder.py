@@ -1,7 +1,5 @@
 """Writes down whatever is done to a simulator, so that `replay` can do it again, bit for bit."""
 
-from __future__ import annotations
-
 import hashlib
 import weakref
 import zlib

@@ -1,7 +1,5 @@
 """Does again what an action log tells, and checks after every step that the same came of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

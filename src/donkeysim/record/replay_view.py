@@ -1,7 +1,5 @@
 """Pictures of a log that is played, a twentieth of a simulated second apart, in any size."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Snapshots as files: NumPy's `.npz`, with a format number, the `WorldSpec` and the versions it was made with."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 import zlib

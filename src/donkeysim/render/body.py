@@ -3,8 +3,6 @@
 On them its name, a small texture with holes around the letters.
 """
 
-from __future__ import annotations
-
 import functools
 import unicodedata
 from dataclasses import replace

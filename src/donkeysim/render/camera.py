@@ -1,7 +1,5 @@
 """Pictures from `State` and `Scene`: `Renderer` holds the tables, `CameraGroup` the buffers of cameras of one size."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Blur, exposure and noise of pictures on a device: `PictureEffects` comes behind the last stage of their renderer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ The stages are functions of one index under `kernels/gather`; here is their orde
 need. They draw what `camera.Renderer` draws, by the same formulas; only mip levels are chosen pixel by pixel.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A triangle's plane and its texture gradients are stored in the mesh's own frame,
 of a pixel follow from the ray through it alone, exactly and without regard to clipping.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What pictures of one moment need, kept while time moves on, and what lies between two moments."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Working memory for pictures: made when a larger picture is drawn than any before, kept for all."""
 
-from __future__ import annotations
-
 import operator
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ For grey pictures textures lie in them a second time, the luma of four neighbour
 that one gather takes a square.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

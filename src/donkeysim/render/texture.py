@@ -1,7 +1,5 @@
 """Textures as mip pyramids in one pool of texels, so that kernels fetch any texture with one gather."""
 
-from __future__ import annotations
-
 import math
 import os
 import threading

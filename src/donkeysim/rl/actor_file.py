@@ -1,7 +1,5 @@
 """A policy read from the pilot's file that it was written to, to learn on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

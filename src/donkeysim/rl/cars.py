@@ -1,7 +1,5 @@
 """The cars that learn: what they see and did last, step by step, with a tally of how it goes; all on their device."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

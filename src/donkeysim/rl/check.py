@@ -4,8 +4,6 @@ A lap of a check is one length of the path, from wherever the car began: cars be
 ledger (`physics/kernels/laps.py`) would begin at the line only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

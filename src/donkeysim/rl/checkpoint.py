@@ -4,8 +4,6 @@ The file is NumPy's `.npz`: the tensors, and a tree of everything else as JSON, 
 Reading it runs nothing that stands in it.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import signal

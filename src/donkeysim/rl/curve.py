@@ -1,7 +1,5 @@
 """The curve of learning as a file of JSON lines, one for each update, and as a picture."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

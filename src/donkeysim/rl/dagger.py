@@ -9,8 +9,6 @@ References:
     (a teacher with privileged observations: it gets as numbers what the student has to see).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

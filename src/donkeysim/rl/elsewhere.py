@@ -1,7 +1,5 @@
 """How a policy drives on tracks where it has not learned."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

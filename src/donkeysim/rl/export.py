@@ -5,8 +5,6 @@ throttle leaves in the car's own units. One that sees one picture is a pilot of 
 from the commands that those remember. One that sees several is of the kind 3d, which remembers pictures.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace

@@ -5,8 +5,6 @@ While it learns, the camera draws just that crop at just that size. On the road 
 (`tests/rl/test_learning_to_drive.py`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

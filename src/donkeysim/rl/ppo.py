@@ -17,8 +17,6 @@ References:
     Andrychowicz et al. 2020, What matters in on-policy reinforcement learning, https://arxiv.org/abs/2006.05990.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The state of learning after each update, which progress bar, curve, TensorBoard and the live page all read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 

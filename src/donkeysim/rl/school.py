@@ -1,7 +1,5 @@
 """Who learns how: from rewards alone, from a teacher, or from a pilot and then from rewards."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A session of training: until the policy drives its laps, the time is up, or somebody stops it."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What `donkey rl` was asked for, as a file in its folder, so that it can resume after a stop."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace

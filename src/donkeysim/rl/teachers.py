@@ -1,7 +1,5 @@
 """Teachers: the path follower, which knows the scene; a policy with privileged observations; any pilot."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

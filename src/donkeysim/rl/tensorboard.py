@@ -1,7 +1,5 @@
 """The curves of learning as TensorBoard shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the running scene is for: the seam between a server's scene and whoever decides what happens in it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, Protocol
 

@@ -1,7 +1,5 @@
 """New roads, challenges and name plates for the running scene, made on threads of their own while the cars drive on."""
 
-from __future__ import annotations
-
 import dataclasses
 import logging
 import threading

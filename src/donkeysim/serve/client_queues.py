@@ -6,8 +6,6 @@ So the beat stays punctual whatever is asked for, and whoever asks for much wait
 time waits until every client has said what its car does next.
 """
 
-from __future__ import annotations
-
 import enum
 from collections import deque
 from collections.abc import Callable, Iterable

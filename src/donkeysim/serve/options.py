@@ -3,8 +3,6 @@
 The wire has no password, so the address decides who may do what.
 """
 
-from __future__ import annotations
-
 import socket
 from dataclasses import dataclass, field
 

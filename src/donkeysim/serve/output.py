@@ -1,7 +1,5 @@
 """What the simulation hands to the sockets."""
 
-from __future__ import annotations
-
 import enum
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ old pictures. The receive window that the peer announces shrinks by what lies th
 see it (`TCP_INFO`). Elsewhere only the own send buffer limits what is under way.
 """
 
-from __future__ import annotations
-
 import socket
 import struct
 import sys

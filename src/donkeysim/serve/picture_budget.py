@@ -5,8 +5,6 @@ share is drawn beside the beat, on threads of its own kind, and hears as often a
 `telemetry_scheduler`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from concurrent.futures import Future

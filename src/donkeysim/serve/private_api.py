@@ -4,8 +4,6 @@ Its clients hear of every car at the start line and in cones, and draw the chall
 its clients protects this port too: the same sockets, sessions and limits.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import socket

@@ -1,7 +1,5 @@
 """From a scene's name to a compiled simulator."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The wire's sockets on asyncio: who is connected, and what goes where."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import functools

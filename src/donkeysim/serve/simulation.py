@@ -4,8 +4,6 @@ All methods are called on one thread, the simulation's. What clients shall recei
 400 lines because requests, time and what pages ask for keep the same few fields in step; cars and views are elsewhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

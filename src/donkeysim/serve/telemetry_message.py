@@ -1,7 +1,5 @@
 """Telemetry messages from a stepped and drawn simulator."""
 
-from __future__ import annotations
-
 import functools
 import logging
 import threading

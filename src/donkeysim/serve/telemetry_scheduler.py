@@ -5,8 +5,6 @@ readings and pictures of one moment. A client has one telemetry in work at a tim
 that moment is told after it. In lock-step everybody waits for everything.
 """
 
-from __future__ import annotations
-
 import functools
 import logging
 import math

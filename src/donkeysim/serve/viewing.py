@@ -1,7 +1,5 @@
 """What watchers see of the running scene: its ground plan, its cars, and pictures of them."""
 
-from __future__ import annotations
-
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import SceneError
 from donkeysim.core.image import encode_jpeg

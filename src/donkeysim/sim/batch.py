@@ -1,7 +1,5 @@
 """All worlds of a simulator at once, by kernels, on whichever device they are: where they begin, and what they see."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

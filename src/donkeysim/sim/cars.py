@@ -1,7 +1,5 @@
 """The cars of a simulator: everything that changes about them, and the door through which it is changed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One of `CompileProcesses`: `python -m donkeysim.sim.compile_apart STAGE ...` prints each stage when done."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

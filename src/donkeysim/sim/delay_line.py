@@ -7,8 +7,6 @@ a reset the oldest there is. No picture is kept: it is drawn anew from where eve
 All arrays have the rows of world 0 first, then those of world 1 and so on, so a moment may be restored world by world.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

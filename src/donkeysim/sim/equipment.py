@@ -1,7 +1,5 @@
 """What cars wear and carry: bodies, names, cameras, lidars; and what these see at one moment."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple

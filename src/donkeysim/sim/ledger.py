@@ -1,7 +1,5 @@
 """Keeps the ledger of a simulator: whose rows they are, and when they are written."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

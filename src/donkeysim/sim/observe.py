@@ -2,8 +2,6 @@
 of an inertial unit is added, which the original sends without any.
 """
 
-from __future__ import annotations
-
 import math
 
 from donkeysim.core import frames

@@ -4,8 +4,6 @@ Behind one door, `Batch.open_camera`, are two back ends: spans of pixels, one pi
 this machine, and stages of many small functions, which fill a GPU and would take six times as long on a processor.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np

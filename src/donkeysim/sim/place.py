@@ -1,7 +1,5 @@
 """What is fixed for a set of scenes: everything about them that a simulator looks up while it runs."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ moment is restored or a world gets another seed: before time passes and before s
 cars whose values are not the ones that they should have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pictures of a place without cars: a map from above, and what a driver sees along the path."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

@@ -1,7 +1,5 @@
 """Commands for one car, as methods: each makes a command and hands it to `apply`."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any

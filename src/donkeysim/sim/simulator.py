@@ -4,8 +4,6 @@ Commands go in (`apply`), time passes (`step`), the ledger and its events come o
 somebody asks.
 """
 
-from __future__ import annotations
-
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Copies of everything that changes, to go back to."""
 
-from __future__ import annotations
-
 import copy
 import functools
 import hashlib

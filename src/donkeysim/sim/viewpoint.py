@@ -1,7 +1,5 @@
 """What is seen of a car from outside, and of a place where there is none."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

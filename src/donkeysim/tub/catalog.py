@@ -1,7 +1,5 @@
 """Catalogs: files of records, one JSON object a line, and a small file with each that says how long its lines are."""
 
-from __future__ import annotations
-
 import bisect
 import itertools
 import json

@@ -1,7 +1,5 @@
 """What the driver did at a record: templates of the original and of others name steering and throttle differently."""
 
-from __future__ import annotations
-
 from collections.abc import Container
 
 from donkeysim.core.errors import TubError

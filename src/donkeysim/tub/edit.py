@@ -1,7 +1,5 @@
 """Changing a tub: its lock, and cutting records out and putting them back (marks only; no record is ever removed)."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

@@ -3,8 +3,6 @@
 Nothing is synced to the disk: what the operating system has taken survives the end of the process, however it ends.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -7,8 +7,6 @@ References:
     Zeiler, Fergus: Visualizing and Understanding Convolutional Networks, 2014, section 4.2 (occlusion).
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Finding tubs: the paths a person gives, and the name of the next tub in a folder of tubs."""
 
-from __future__ import annotations
-
 import glob
 import re
 import time

@@ -1,7 +1,5 @@
 """Pictures of tubs: how often each value occurs, and what a pilot would have done next to what the driver did."""
 
-from __future__ import annotations
-
 import io
 import logging
 from collections.abc import Mapping, Sequence

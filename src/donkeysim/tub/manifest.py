@@ -14,8 +14,6 @@ A position is the number of a record's line, counted over all catalogs from 0. I
 somebody took lines out by hand; deletion counts positions, as the original does.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field

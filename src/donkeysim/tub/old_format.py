@@ -4,8 +4,6 @@
 count from that beginning. `exclude.json`, where there is one, lists the numbers of records that were cut out.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

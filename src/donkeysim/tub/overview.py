@@ -1,7 +1,5 @@
 """A whole tub at a glance: its numbers as arrays by position, its sessions, its deleted stretches."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import groupby

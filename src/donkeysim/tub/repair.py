@@ -4,8 +4,6 @@ A writer of ours leaves at most a torn last line, tables one record behind, a pi
 was about to replace another. A writer of the original may also leave a half-written manifest or line table.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import time

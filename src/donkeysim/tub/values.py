@@ -1,7 +1,5 @@
 """Values of a record: from what a car's channels carry to what a catalog's line and a picture file hold."""
 
-from __future__ import annotations
-
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence

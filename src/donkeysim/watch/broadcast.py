@@ -3,8 +3,6 @@
 What it decides follows from the frames alone, so that a replay cuts as the race did, and viewers share pictures.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -4,8 +4,6 @@ The thread that steps hands over each moment; another one draws what lies betwee
 that motion is smooth at any rate of pictures. What steps waits for nothing.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Draws what is watched: each view of each moment once, for all who want it."""
 
-from __future__ import annotations
-
 import os
 import queue
 import threading

@@ -11,8 +11,6 @@ References:
     `watch.spectator`: the page of a running simulator, built the same way.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 from contextlib import suppress

@@ -21,8 +21,6 @@ is up to `racing.show.race_show`.
 Whoever reaches the page may watch; `StateReply.may_change` says whether the POSTs are for this viewer too.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

@@ -5,8 +5,6 @@ a moment, since editors save in several steps; one that is broken, gone or half 
 good place.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable

@@ -4,8 +4,6 @@ They stand outside the curves, a little above the ground and beside the road, ne
 from them is found by looking: each place that comes into question measures how far what it sees is.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import NamedTuple

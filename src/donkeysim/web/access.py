@@ -3,8 +3,6 @@
 From nobody a page takes more than it has use for (`read_body`).
 """
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import socket

@@ -1,7 +1,5 @@
 """By which names and addresses this machine is reached from its network."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 

@@ -4,8 +4,6 @@ Nothing from outside is loaded, run, framed or guessed. Of an error the client g
 log a few lines.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

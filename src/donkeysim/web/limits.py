@@ -1,7 +1,5 @@
 """What one client may take of a page, so that others get their share: an address is one, and so is an IPv6 network."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import ipaddress

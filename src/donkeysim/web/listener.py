@@ -1,7 +1,5 @@
 """Listening sockets that take a port from nobody; nothing heavy is imported for them."""
 
-from __future__ import annotations
-
 import errno
 import socket
 import sys

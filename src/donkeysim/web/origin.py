@@ -11,8 +11,6 @@ References:
     Fetch Metadata Request Headers (W3C); RFC 6455, section 10.2; RFC 9110, section 7.2.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 

@@ -3,8 +3,6 @@
 Files have media types of our own: those of the operating system may be missing or wrong.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress

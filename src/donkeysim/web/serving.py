@@ -1,7 +1,5 @@
 """A page's server inside a running event loop: a socket on this machine, uvicorn without its signal handlers."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno

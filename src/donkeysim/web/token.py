@@ -7,8 +7,6 @@ without the token), that cookie, or `Authorization: Bearer TOKEN`.
 A page may let anybody read: then the token is for changes only, and `may_change` tells the page who may.
 """
 
-from __future__ import annotations
-
 import hmac
 import secrets
 from pathlib import Path

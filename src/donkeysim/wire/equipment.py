@@ -3,8 +3,6 @@
 In the sensor messages 0 means "keep the current value", so do missing fields; both are None in the structs.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Self
 

@@ -1,7 +1,5 @@
 """What of a client's bytes cannot be read: the limits of a message, what is told beyond them, what is mended."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Fields of a message as clients really write them: numbers as text or as numbers, with spaces, signs and points."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any

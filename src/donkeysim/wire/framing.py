@@ -12,8 +12,6 @@ What a portion of bytes asks for may be much more work than the portion is long.
 `MOST_WORK`, and goes on when it is asked to.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from donkeysim.core.clock import Clock

@@ -4,8 +4,6 @@ A message is declared here once: its fields, how they are read from JSON (`read`
 Values out of range are brought into it with a note. What configures a car and its sensors is in `equipment`.
 """
 
-from __future__ import annotations
-
 import enum
 from typing import ClassVar, Self
 

@@ -1,7 +1,5 @@
 """What a race organiser's program may say on the private API's port; `replies` has what it is told."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Self
 

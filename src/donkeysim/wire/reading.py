@@ -1,7 +1,5 @@
 """A client's JSON objects to messages; each message reads its own fields."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

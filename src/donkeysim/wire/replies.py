@@ -1,7 +1,5 @@
 """What the server says: compact JSON lines, `msg_type` first, ASCII only."""
 
-from __future__ import annotations
-
 import binascii
 import math
 import re

@@ -3,8 +3,6 @@
 The server and the environments make the very same commands of the same messages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Cameras by name, or as a file describes them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Parts with tables of their own there: tyres, servo, ESC and battery; all off by default.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """A real lens, as somebody has calibrated it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ worlds of one batch may be on different tracks and nothing is computed in a hot 
 World frame: metres, x forward, y left, z up.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 

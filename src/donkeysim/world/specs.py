@@ -3,8 +3,6 @@
 All values are SI in our frames: metres, seconds, radians, body frame x forward, y left, z up.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """One car's readings as clients of the original know them: the wire, the environments' `info` and tubs share this."""
 
-from __future__ import annotations
-
 import msgspec
 
 

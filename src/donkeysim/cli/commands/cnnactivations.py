@@ -3,8 +3,6 @@
 The pilot must be an .h5 or .keras file: .onnx and .tflite files no longer contain the layers.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -6,8 +6,6 @@ For example: donkey convert data drive.mcap, or: donkey convert data drive --to 
 and back: donkey convert drive data2
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

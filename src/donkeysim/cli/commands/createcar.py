@@ -4,8 +4,6 @@ It holds manage.py (the car), config.py (the defaults), myconfig.py (your own se
 models, data and logs. Files that already exist are kept, unless --overwrite is given; myconfig.py is always kept.
 """
 
-from __future__ import annotations
-
 import argparse
 import shlex
 import sys

@@ -3,8 +3,6 @@
 The car uses it when myconfig.py says CONTROLLER_TYPE = "custom". Linux only.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

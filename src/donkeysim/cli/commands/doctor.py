@@ -6,8 +6,6 @@ recorded paths and joysticks load, train and drive, and why the others do not. C
 The exit code is 0 if all is well, and 1 if something has to be fixed.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -6,8 +6,6 @@ With --simulator the car joins a simulator that runs already, such as one whose 
 car in this folder, the one in mycar is driven, and made first.
 """
 
-from __future__ import annotations
-
 import argparse
 import runpy
 import sys

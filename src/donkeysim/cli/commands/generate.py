@@ -7,8 +7,6 @@ killed, it continues where it was when given again.
 For example: donkey generate frames --track generated_track warehouse --frames 100000
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from pathlib import Path

@@ -3,8 +3,6 @@
 The line's direction is the angle, its length the throttle. With --model, a blue line shows what the pilot would do.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

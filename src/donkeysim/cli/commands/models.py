@@ -4,8 +4,6 @@ For example: donkey models --tflite models/mypilot.h5 --tub data
 With --tub there is also a file in 8-bit integers, made for the pictures of these tubs.
 """
 
-from __future__ import annotations
-
 import argparse
 from datetime import datetime
 from pathlib import Path

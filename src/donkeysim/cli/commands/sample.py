@@ -9,8 +9,6 @@ copes: a pilot that learns from it knows more than one car on one afternoon.
 For example: donkey sample --out data --laps 6
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

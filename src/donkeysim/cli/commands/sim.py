@@ -4,8 +4,6 @@ With --install DIR nothing is started: a launcher is written below DIR, where th
 configurations and programs that refer to that path start this simulator.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 Every change is saved at once and can be undone; deleted records are only marked, as in the original.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 

@@ -1,7 +1,5 @@
 """Plot how often each value occurs in tubs: a histogram for each numeric key, or only for the one given by --record."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

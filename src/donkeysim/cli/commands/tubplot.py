@@ -3,8 +3,6 @@
 The picture is saved next to the model: mypilot.h5_pred.png.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -4,8 +4,6 @@ Replaces manage.py, config.py and train.py, even in a folder made by the origina
 stay as they are.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from donkeysim.car.folder import update_car

@@ -4,8 +4,6 @@ Trials train in rounds. A round is decided when all of the one before are done, 
 sweep comes out the same with one worker and with many, and when it continues after a stop.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence

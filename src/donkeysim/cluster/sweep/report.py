@@ -1,7 +1,5 @@
 """The report of a sweep: one HTML file with curves, what each option does, and a table of all trials."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from html import escape

@@ -1,7 +1,5 @@
 """Doing the trainings of a sweep: one after another in this process, or as trials of Ray Tune."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Callable

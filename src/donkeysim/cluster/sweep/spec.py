@@ -1,7 +1,5 @@
 """What a sweep is asked for: a file of TOML as data, with the file and the line in whatever is refused."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ A training's folder appears under its name when it is whole, so a sweep that was
 was, and each training is done once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

@@ -4,8 +4,6 @@ Imported only where Ray is installed. Tune's own halving and population decide b
 sweeps are the same; its searcher may keep it waiting, and so a round ends before the next one is decided.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ray import tune

@@ -4,8 +4,6 @@ Two may drive at once, the page and the joystick. A joystick that is deflected b
 doing so after it is let go (throttle 0), until the page's steering or throttle changes.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import deque
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What the axes and buttons of controllers are called and what they do; the tables stand in `layouts.toml`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache

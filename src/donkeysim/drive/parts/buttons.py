@@ -1,7 +1,5 @@
 """The five free buttons of the control page, and the one that steps through behaviours."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 

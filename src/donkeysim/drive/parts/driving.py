@@ -1,7 +1,5 @@
 """Who drives: from what the user and the pilot want to what the car does. Steering: + = right, -1 to 1, as in tubs."""
 
-from __future__ import annotations
-
 import logging
 import time
 

@@ -1,7 +1,5 @@
 """The picture as the pilot sees it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

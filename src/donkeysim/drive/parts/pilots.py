@@ -1,7 +1,5 @@
 """The pilots a car can drive with: which there are, which is chosen, and the part that asks it how to drive."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

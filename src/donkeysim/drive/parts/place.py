@@ -1,7 +1,5 @@
 """Where on the track the car is, as a number that a pilot can learn to predict."""
 
-from __future__ import annotations
-
 from donkeysim.world.telemetry import Telemetry
 
 

@@ -1,7 +1,5 @@
 """How fast the loop runs, logged now and then."""
 
-from __future__ import annotations
-
 import logging
 import time
 

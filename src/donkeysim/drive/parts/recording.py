@@ -1,7 +1,5 @@
 """What is recorded, and when."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What LeRobot's tools know of our environment: `--env.type=donkeysim`; imported by them, with LeRobot beside."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`donkeysim/LeRobot-v0`: a car on a track as LeRobot's tools expect environments, for policies of its datasets."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium

@@ -3,8 +3,6 @@
 Its parts are read up to a size: a few bytes can say that there are any number of them.
 """
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Sequence

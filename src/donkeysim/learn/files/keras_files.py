@@ -10,8 +10,6 @@ instead of a process that has to be killed. `read_root_text` spares the shelf of
 places, the import of h5py. Known is what h5py writes by default (superblock 0, object header 1).
 """
 
-from __future__ import annotations
-
 import io
 import itertools
 import json

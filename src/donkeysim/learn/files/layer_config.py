@@ -5,8 +5,6 @@ former up to Keras 2.2 and TensorFlow 1. A `Network` means the one of Keras 3: g
 there what they said before, with no rounding beyond that of float32.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What layers of Keras mean in numbers, for all files that hold graphs: weights, sizes, edges."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

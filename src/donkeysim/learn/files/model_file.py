@@ -1,7 +1,5 @@
 """Pilots' files by their ending: what is written, what is read, and a sentence for each that is neither."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Convolutions and poolings run channels first, so a tensor also remembers which w
 pictures of a sequence are folded into the batch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

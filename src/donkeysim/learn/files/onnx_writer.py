@@ -4,8 +4,6 @@ For each class of layers a function adds its nodes to a graph. Opset 13 and IR v
 older read.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

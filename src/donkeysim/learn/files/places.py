@@ -1,7 +1,5 @@
 """Where a pilot was trained and in what car, read from its file without loading what runs networks."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ ONNX runs in onnxruntime, which every install has, `.tflite` in LiteRT, which th
 core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

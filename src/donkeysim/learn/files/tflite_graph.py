@@ -3,8 +3,6 @@
 One example at a time: the first axis of a tensor is 1, or the pictures of a sequence.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

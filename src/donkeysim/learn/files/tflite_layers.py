@@ -5,8 +5,6 @@ them. Only operations are used that every TFLite interpreter has, in numbers and
 time is one in the plane over the channels of several pictures, and an LSTM is written out step by step.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

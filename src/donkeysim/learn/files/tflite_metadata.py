@@ -1,7 +1,5 @@
 """Texts that lie in a `.tflite` file beside its network, read without what writes or runs such files."""
 
-from __future__ import annotations
-
 import struct
 
 from donkeysim.core.errors import PilotError

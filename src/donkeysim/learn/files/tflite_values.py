@@ -7,8 +7,6 @@ symmetric, biases 32 bits wide. Inputs and outputs stay float32, so that cars dr
 https://ai.google.dev/edge/litert/conversion/tensorflow/quantization/quantization_spec
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A `Network` as the bytes of a `.tflite` file, as the original's cars drive with it: pictures in [0, 1], float32."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

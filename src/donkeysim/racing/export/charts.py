@@ -1,7 +1,5 @@
 """Charts of a race as SVG: a line for each car over laps or along the track, and the track from above."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The page of a league: who leads, and how the points came together, evening by evening."""
 
-from __future__ import annotations
-
 import colorsys
 from collections.abc import Sequence
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """A race as an MCAP file: poses, scene, telemetry, standing, incidents and journal; opens in Foxglove and its like."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any

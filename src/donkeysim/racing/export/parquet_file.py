@@ -1,7 +1,5 @@
 """A race as one Parquet table: a row for each car and frame, the race and its result as metadata."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import IO, Any
 

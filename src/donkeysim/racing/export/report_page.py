@@ -1,7 +1,5 @@
 """The report of a race: one HTML file that needs nothing else, to be kept and sent around."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence

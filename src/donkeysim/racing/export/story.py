@@ -1,7 +1,5 @@
 """What a report says about a race, gathered on a walk through its file: laps, best laps along the track, incidents."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 

@@ -3,8 +3,6 @@
 And what is known of every car in every frame: one list for the Parquet table and for the telemetry in MCAP files.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence

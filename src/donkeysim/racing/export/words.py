@@ -1,7 +1,5 @@
 """Numbers, names and colours of a race as a page shows them."""
 
-from __future__ import annotations
-
 import colorsys
 import unicodedata
 from collections.abc import Sequence

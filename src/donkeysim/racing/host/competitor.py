@@ -1,7 +1,5 @@
 """Who takes part in the races of a server: by name and `guid`, whether connected at the moment or not."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 

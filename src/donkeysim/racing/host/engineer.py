@@ -1,7 +1,5 @@
 """What a race engineer may do to a race that a server holds, by the address of its watching page."""
 
-from __future__ import annotations
-
 import ssl
 import urllib.error
 import urllib.parse

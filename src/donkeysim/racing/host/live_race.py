@@ -1,7 +1,5 @@
 """A race of clients and local racers that is under way: cars come and go, their clients hear what happens."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from donkeysim.core.errors import CapacityError

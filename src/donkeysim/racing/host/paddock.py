@@ -1,7 +1,5 @@
 """The time between races: which are held, what is waited for, how pages show it, and what clients hear meanwhile."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Each race has a simulator of its own, so that its file holds nothing else. The paddock's stands still meanwhile.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 

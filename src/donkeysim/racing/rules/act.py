@@ -3,8 +3,6 @@
 Each act is logged, and played again in a recount.
 """
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import msgspec

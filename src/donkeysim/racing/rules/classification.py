@@ -1,7 +1,5 @@
 """Who is where: a race's order by its rules."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -5,8 +5,6 @@ the front into another's rear, or side, is to blame; who goes backwards is to bl
 the path, for meeting head on; who moves over, for touching side by side. Where none of these tells them apart, nobody.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

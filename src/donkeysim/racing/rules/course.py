@@ -1,7 +1,5 @@
 """What a race director must know of a track."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from donkeysim.core.errors import SpecError

@@ -1,7 +1,5 @@
 """What a race director decides, as data; whoever drives the race carries it out."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, TypeAlias
 
 

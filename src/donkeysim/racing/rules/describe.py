@@ -1,7 +1,5 @@
 """Rule books in words, made from their numbers and not from their texts; incidents and decisions of a director."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 

@@ -5,8 +5,6 @@ once, `advance` after every frame and `apply` for every act of the race engineer
 these return. The same frames and acts give the same result, so a race can be counted again from its record.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What can happen to a car in a race."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import msgspec

@@ -1,7 +1,5 @@
 """What incidents lead to at once: cars put back, slowed down, or taken off the track."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType

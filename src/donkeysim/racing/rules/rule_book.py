@@ -4,8 +4,6 @@ names, a club's own a path.
 All times are simulated seconds, lengths metres.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal

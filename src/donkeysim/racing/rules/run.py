@@ -1,7 +1,5 @@
 """One run of cars on a track: practice, qualifying, or a race; what happened in it, and what that comes to."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """What a car's laps and incidents come to: a fold over what has happened, so that anything of it can be taken back."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Sees what happens to cars in a frame, from the rows of the ledger and its events."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Who is where: in a race by laps and their times, in a league by what places are worth."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -6,8 +6,6 @@ in, below 0 before the line. It follows from laps and the nearest point of the p
 drive a lap again, is where he is.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Nothing of the file is lost: the acts and the new result follow the old one, so `verify` counts them, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

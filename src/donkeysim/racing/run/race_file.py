@@ -4,8 +4,6 @@ A race file is an action log. These texts are kept in it as JSON, where they bel
 and counted again, from one file.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, TypeAlias
 

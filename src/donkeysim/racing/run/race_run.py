@@ -1,7 +1,5 @@
 """A race in this process: whoever races drives, the director judges, everything is recorded."""
 
-from __future__ import annotations
-
 import colorsys
 import math
 from collections.abc import Callable, Collection, Sequence

@@ -1,7 +1,5 @@
 """Who drives a car in a race: a pilot by what its camera shows, or one of the built-in drivers, who know the track."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol
 

@@ -5,8 +5,6 @@ each match, a race file and its result; one that was interrupted goes on where i
 for each evening; the files of its races and tournaments are all its memory.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A race file is played again, bit for bit, and its result counted again: how a protest is settled."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

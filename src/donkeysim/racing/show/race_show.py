@@ -10,8 +10,6 @@ What the watching page has for races beside its own addresses, here and while a 
 =====================  =============================================================================
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import math

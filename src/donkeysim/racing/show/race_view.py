@@ -1,7 +1,5 @@
 """A race as pages show it: plain data, of one moment, and made anew for each."""
 
-from __future__ import annotations
-
 import msgspec
 
 

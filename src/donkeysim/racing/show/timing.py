@@ -1,7 +1,5 @@
 """A race as the page shows it, from the director's frames: tower, marks on the time line, lap chart."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence

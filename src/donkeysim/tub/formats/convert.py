@@ -1,7 +1,5 @@
 """One format into another, and which format lies where."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """A drive as it goes from one format to another: a heading, and records one after the other."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Drives as LeRobot datasets of version 3.0: tables, pictures in them or as videos, an episode for each stretch."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """LeRobot datasets of version 3 as drives: those that donkeysim made of tubs, as they were, and those of others."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from itertools import chain

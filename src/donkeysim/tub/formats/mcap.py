@@ -1,7 +1,5 @@
 """Drives as MCAP files: a message a record, and one for each of its pictures; opens in Foxglove and its like."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterator

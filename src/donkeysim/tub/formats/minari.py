@@ -3,8 +3,6 @@
 Those that donkeysim made are read again.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Drives as Parquet tables: a row a record, pictures as their files, the heading as metadata."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

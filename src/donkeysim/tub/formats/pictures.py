@@ -1,7 +1,5 @@
 """Pictures of drives: their pixels, whether all are alike, and as a video."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import math

@@ -1,7 +1,5 @@
 """What is in a drive, found out by reading it once without its pictures: which columns a table of it needs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Tubs as drives, and drives as tubs."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """From a track file to a scene."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Sequence

@@ -6,8 +6,6 @@ Positions follow the path's nodes as the original's do (U = 1/8 m): cones up to 
 7 to 20 U from one and never nearer than 7 U to any.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """What a track is like in figures: of its path alone, quickly, and of the built place."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Before the original's places came under their names, places of our own design had these. Files of that time mean ours.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any

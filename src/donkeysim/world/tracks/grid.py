@@ -1,7 +1,5 @@
 """Where cars start: the grid behind its poses, and the lines that they cross."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

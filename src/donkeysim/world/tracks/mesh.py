@@ -3,8 +3,6 @@
 All return `Mesh` with triangles counter-clockwise seen from outside; frames are the caller's.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ A model's y is up; here z is. x stays x and the model's -z becomes y, so that a 
 from above.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import struct

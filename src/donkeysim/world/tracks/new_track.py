@@ -1,7 +1,5 @@
 """Writes a track file to begin with: commented, complete, and ready to be driven on."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

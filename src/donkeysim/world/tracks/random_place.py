@@ -4,8 +4,6 @@ What is drawn is a `TrackFile` like any other, so nothing that builds, drives or
 has random numbers of its own: a further choice of colours moves no road.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Pictures made by computation: the same bytes on every run. All are [height, width, 4], sRGB and alpha, and tile."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any, TypeAlias
 

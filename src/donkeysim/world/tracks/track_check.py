@@ -1,7 +1,5 @@
 """What can only be checked once the path is known: does the road turn too tightly, does the start grid fit."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

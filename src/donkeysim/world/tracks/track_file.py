@@ -4,8 +4,6 @@ All values are in our frames: metres, degrees where a person writes an angle, x 
 the left. A broken file fails with one sentence that names file, line, field and the nearest valid name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace

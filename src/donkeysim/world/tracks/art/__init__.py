@@ -3,8 +3,6 @@
 `python -m art`, at the root of the repository, draws all of them; a scene reads those that it shows.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple

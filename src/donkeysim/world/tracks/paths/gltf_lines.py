@@ -6,8 +6,6 @@ References:
     glTF 2.0 Specification, Khronos Group: 3.6 (buffers, accessors), 3.7.2 (primitives), 4.4 (GLB).
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -4,8 +4,6 @@ A road is given by its path and the distances to its edges. Every node spans a g
 right edge to the left one; a line is one point on each gate. World frame, metres.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeAlias
 

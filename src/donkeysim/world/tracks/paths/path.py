@@ -1,7 +1,5 @@
 """The centre path as a curve by arc length, from a script of straights and turns, from points, or at random."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math

@@ -11,8 +11,6 @@ References:
     Dynamics 58 (2020), with which the database was published.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

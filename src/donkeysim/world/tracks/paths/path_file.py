@@ -4,8 +4,6 @@ What a file says is raw: in its own units and axes. `place_path` brings it into 
 [path] asks. A track of its own may also be such a file alone, with the defaults of `bare_track`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

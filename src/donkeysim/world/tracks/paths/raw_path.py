@@ -1,7 +1,5 @@
 """A path as a file says it, in the file's own units; what all kinds of files are read into."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from donkeysim.core.types import FloatArray

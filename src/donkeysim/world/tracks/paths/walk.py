@@ -5,8 +5,6 @@ one closed line: it never crosses itself, and its stretches stay a cell apart. I
 smooth curve takes their place. What is random is drawn from `core.rng`: same seed, same road, on every machine.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The kinds are tables of `art/props.toml`. Still things become part of the static
 models.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from functools import partial

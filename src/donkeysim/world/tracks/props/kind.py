@@ -1,7 +1,5 @@
 """What a kind of prop is, and how its parts are put together in a frame of its own: base at z = 0, front along +x."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

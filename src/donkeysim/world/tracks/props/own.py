@@ -3,8 +3,6 @@
 The middle of the model's bounds, seen from above, comes to the prop's place, and its lowest point to the ground.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What spans the road to drive under: hoops of inflated tube, bridges with a text; their feet are colliders."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Buildings, containers and crates: boxes with facades, in rows beside the road or at places."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

@@ -7,8 +7,6 @@ Each piece of a mesh that hangs together gets one box. No box get: pieces that a
 in very many pieces, such as a tree, gets one box for all. `hit` says the node's name, without the number after a dot.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

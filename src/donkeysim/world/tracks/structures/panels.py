@@ -1,7 +1,5 @@
 """Flat pictures that stand, hang or lie about, and those with a text that the track's file gives."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Where the things of a track stand: at places, in rows along the path, scattered beside its road, which stays free."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re

@@ -1,7 +1,5 @@
 """A hall around the track: walls with windows and doors, roof, trusses, lamps; seen from inside only."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

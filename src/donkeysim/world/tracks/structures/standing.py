@@ -1,7 +1,5 @@
 """Everything that never moves on a track, apart from the ground."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

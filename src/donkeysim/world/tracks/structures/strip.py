@@ -1,7 +1,5 @@
 """Lines on the ground cut into few straight pieces, and cross sections swept along them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """What something that never moves is: triangles, colliders (lidar sees them too) and a shadow on the ground."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Tunnels over stretches of the road: walls, roof and lamps inside, portals, and what is seen from outside."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Kinds of walls: what each looks like, a cross section swept along a strip, as a row of `WALL_KINDS`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 What a kind looks like is told in `wall_kinds`; what a car can hit is a box for every straight piece.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What several tables check."""
 
-from __future__ import annotations
-
 import math
 
 Colour = tuple[int, int, int]

@@ -1,7 +1,5 @@
 """The table [ground]: everything beside the road."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The table [light]: sun, haze and sky."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

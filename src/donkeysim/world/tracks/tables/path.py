@@ -1,7 +1,5 @@
 """The table [path]: the line that a car follows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The table [random]: a place that is drawn anew from every seed; what it may be made of."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

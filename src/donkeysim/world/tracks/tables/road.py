@@ -1,7 +1,5 @@
 """The table [road]: the drivable strip and what is painted on it."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """The table [room]: a hall around the track."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The table [start]: start lines and the grid behind them."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ people, screens, crowd barriers, lamps, far buildings. [[tunnels]] and [[arches]
 [[walls]] are long things beside the road or anywhere: walls, rails, barriers, hedges, cliffs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

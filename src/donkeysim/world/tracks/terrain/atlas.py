@@ -1,7 +1,5 @@
 """The picture of the ground near the track, seen from above: ground, patches, road and the light that falls on it."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Where the picture of the ground lies in the world, and how fine it is."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

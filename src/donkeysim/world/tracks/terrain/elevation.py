@@ -1,7 +1,5 @@
 """Heights of the ground: the path's own elevation, and hills beside it, as a field of square cells."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The light that reaches the ground, baked: shadows of everything that stands still, and a soft mottle."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Sequence

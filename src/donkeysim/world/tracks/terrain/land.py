@@ -1,7 +1,5 @@
 """The meshes of the ground: the atlas near the track, one tiled texture from there to the horizon."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rectangles painted on the ground: mats, rugs, painted fields, with a border and a text, or lying pictures."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Iterator, Sequence

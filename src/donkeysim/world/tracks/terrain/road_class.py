@@ -3,8 +3,6 @@
 Lines are as wide here as they are painted: what is more than half covered by paint is line.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.types import BoolArray, ByteArray

@@ -4,8 +4,6 @@ The ground's picture covers the whole box of a path; where that is large, its te
 The strip's are as fine across the road as those of a small place, whatever the path's length.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Sky panoramas: u = azimuth over 2π (+ = left of +x), v from the zenith over the horizon (0.5) to the nadir."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What ground and roads are made of: square tiles seen from above, most 3.84 m a side, that go on in themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 
