@@ -23,6 +23,14 @@ def tub(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def short_tub(tmp_path_factory):
+    """Enough where it does not matter how much is learned."""
+    path = tmp_path_factory.mktemp("tubs") / "short"
+    write_steered_tub(path, 64)
+    return path
+
+
+@pytest.fixture(scope="module")
 def sensor_tub(tmp_path_factory):
     path = tmp_path_factory.mktemp("tubs") / "sensors"
     write_steered_tub(path, 40, has_sensors=True)
@@ -92,22 +100,22 @@ def test_the_pilot_in_the_file_is_that_of_the_best_epoch(learnt, tub):
     assert losses["loss"] == pytest.approx(result.best_loss, rel=1e-3)
 
 
-def test_the_same_seed_gives_the_same_weights_and_another_others(tub, tmp_path):
+def test_the_same_seed_gives_the_same_weights_and_another_others(short_tub, tmp_path):
     for name, seed in (("one", 1), ("same", 1), ("other", 2)):
         config = make_config(tmp_path, TRAIN_SEED=seed, AUGMENTATIONS=["BRIGHTNESS", "BLUR"], MAX_EPOCHS=2)
-        train(config, tub, tmp_path / f"{name}.h5")
+        train(config, short_tub, tmp_path / f"{name}.h5")
     one, same, other = (read_weights(tmp_path / f"{name}.h5") for name in ("one", "same", "other"))
     assert np.array_equal(one, same)
     assert not np.array_equal(one, other)
 
 
-def test_training_leaves_the_programs_own_random_numbers_alone(tub, tmp_path):
+def test_training_leaves_the_programs_own_random_numbers_alone(short_tub, tmp_path):
     import random
 
     import torch
 
     states = random.getstate(), torch.get_rng_state()
-    train(make_config(tmp_path), tub, tmp_path / "pilot.h5")
+    train(make_config(tmp_path), short_tub, tmp_path / "pilot.h5")
     assert random.getstate() == states[0]
     assert torch.equal(torch.get_rng_state(), states[1])
 
@@ -121,8 +129,8 @@ def test_each_kind_trains_and_drives(sensor_tub, tmp_path, kind):
     assert np.isfinite(pilot.run(draw_post(0.2, np.random.default_rng(0)), *others)).all()
 
 
-def test_grey_pictures_train_and_drive(tub, tmp_path):
-    train(make_config(tmp_path, IMAGE_DEPTH=1), tub, tmp_path / "grey.onnx")
+def test_grey_pictures_train_and_drive(short_tub, tmp_path):
+    train(make_config(tmp_path, IMAGE_DEPTH=1), short_tub, tmp_path / "grey.onnx")
     assert load_pilot(tmp_path / "grey.onnx").image_shape == (80, 80, 1)
 
 
@@ -148,19 +156,19 @@ def test_transformations_reach_the_pictures_before_and_after_augmentation(tub, t
 
 @pytest.mark.parametrize(("warm_up_steps", "epoch_count"), [(0, 3), (17, 6)])
 def test_training_stops_when_there_is_no_progress_after_its_first_steps(
-    tub, tmp_path, monkeypatch, warm_up_steps, epoch_count
+    short_tub, tmp_path, monkeypatch, warm_up_steps, epoch_count
 ):
     monkeypatch.setattr("donkeysim.learn.fit.WARM_UP_STEPS", warm_up_steps)
-    config = make_config(tmp_path, MAX_EPOCHS=20, MIN_DELTA=10.0, EARLY_STOP_PATIENCE=2, BATCH_SIZE=32)
-    assert len(train(config, tub, tmp_path / "pilot.h5").history["loss"]) == epoch_count
+    config = make_config(tmp_path, MAX_EPOCHS=20, MIN_DELTA=10.0, EARLY_STOP_PATIENCE=2, BATCH_SIZE=16)
+    assert len(train(config, short_tub, tmp_path / "pilot.h5").history["loss"]) == epoch_count
 
 
-def test_ctrl_c_keeps_the_best_so_far(tub, tmp_path):
+def test_ctrl_c_keeps_the_best_so_far(short_tub, tmp_path):
     def interrupt(epoch):
         if epoch.number == 2:
             raise KeyboardInterrupt
 
-    result = train(make_config(tmp_path, MAX_EPOCHS=50), tub, tmp_path / "pilot.h5", on_epoch=interrupt)
+    result = train(make_config(tmp_path, MAX_EPOCHS=50), short_tub, tmp_path / "pilot.h5", on_epoch=interrupt)
     assert result.was_interrupted
     assert len(result.history["loss"]) == 2
     assert load_pilot(tmp_path / "pilot.h5").kind == "linear"
@@ -183,19 +191,19 @@ def test_a_runaway_training_says_what_to_do(tub, tmp_path):
         train(config, tub, tmp_path / "pilot.h5")
 
 
-def test_the_optimizer_of_the_configuration_is_used(tub, tmp_path):
+def test_the_optimizer_of_the_configuration_is_used(short_tub, tmp_path):
     weights = []
     for keys in ({}, {"OPTIMIZER": "sgd"}, {"OPTIMIZER": "rmsprop"}, {"LEARNING_RATE_DECAY": 5.0}):
-        train(make_config(tmp_path, **keys), tub, tmp_path / f"{len(weights)}.h5")
+        train(make_config(tmp_path, **keys), short_tub, tmp_path / f"{len(weights)}.h5")
         weights.append(read_weights(tmp_path / f"{len(weights)}.h5"))
     assert not any(np.array_equal(weights[0], other) for other in weights[1:])
 
 
-def test_bfloat16_learns_about_the_same(tub, tmp_path):
+def test_bfloat16_learns_about_the_same(short_tub, tmp_path):
     losses = []
     for precision in ("float32", "bfloat16"):
         config = make_config(tmp_path, TRAIN_PRECISION=precision, MAX_EPOCHS=3)
-        losses.append(train(config, tub, tmp_path / f"{precision}.h5").history["val_loss"])
+        losses.append(train(config, short_tub, tmp_path / f"{precision}.h5").history["val_loss"])
     assert losses[0] != losses[1]
     assert losses[0] == pytest.approx(losses[1], rel=0.2)
 
@@ -209,26 +217,26 @@ def test_a_transfer_begins_with_the_weights_it_is_given(learnt, tub, tmp_path, c
     assert read_entries(tmp_path)[1]["Transfer"] == str(learnt[1].model_path)
 
 
-def test_a_transfer_to_another_kind_takes_what_fits(learnt, tub, tmp_path, caplog):
+def test_a_transfer_to_another_kind_takes_what_fits(learnt, short_tub, tmp_path, caplog):
     caplog.set_level(logging.INFO)
-    train(make_config(tmp_path), tub, tmp_path / "moved.h5", "inferred", transfer=learnt[1].model_path)
+    train(make_config(tmp_path), short_tub, tmp_path / "moved.h5", "inferred", transfer=learnt[1].model_path)
     assert "starting from the weights of" in caplog.text
     with pytest.raises(DonkeySimError, match="shares no layer"):
-        train(make_config(tmp_path), tub, tmp_path / "other.h5", "3d", transfer=learnt[1].model_path)
+        train(make_config(tmp_path), short_tub, tmp_path / "other.h5", "3d", transfer=learnt[1].model_path)
 
 
-def test_frozen_layers_keep_their_weights(learnt, tub, tmp_path):
+def test_frozen_layers_keep_their_weights(learnt, short_tub, tmp_path):
     config = make_config(tmp_path, FREEZE_LAYERS=True, NUM_LAST_LAYERS_TO_TRAIN=2)
-    train(config, tub, tmp_path / "moved.h5", transfer=learnt[1].model_path)
+    train(config, short_tub, tmp_path / "moved.h5", transfer=learnt[1].model_path)
     before, after = load_model(learnt[1].model_path), load_model(tmp_path / "moved.h5")
     for name, is_same in (("conv2d_1", True), ("dense_1", True), ("n_outputs0", False)):
         pair = [model.get_layer(name).get_weights()[0] for model in (before, after)]
         assert np.array_equal(*pair) == is_same
 
 
-def test_a_pilot_without_a_name_gets_the_next_one(tub, tmp_path):
+def test_a_pilot_without_a_name_gets_the_next_one(short_tub, tmp_path):
     config = make_config(tmp_path)
-    numbers = [train(config, tub).model_path.stem.rsplit("_", 1)[1] for _ in range(2)]
+    numbers = [train(config, short_tub).model_path.stem.rsplit("_", 1)[1] for _ in range(2)]
     assert numbers == ["1", "2"]
     assert [entry["Number"] for entry in read_entries(tmp_path / "models")] == [1, 2]
 

@@ -227,7 +227,8 @@ def test_labels_that_are_much_alike_leave_a_student_able_to_learn(training_setup
     draw = torch.Generator().manual_seed(0)
     with shares.opened():
         actor = make_actor(TrainingTask(), training_setup)
-        student = dagger.DaggerTrainer(TrainingCars(lessons, 0), actor, None, dagger.DaggerSettings(), shares)
+        settings = dagger.DaggerSettings(batch_size=128)
+        student = dagger.DaggerTrainer(TrainingCars(lessons, 0), actor, None, settings, shares)
         crop = torch.randint(0, 256, (examples, *actor.observation.shape), generator=draw, dtype=torch.uint8)
         steering = 0.1 * torch.randn(examples, generator=draw)
         label = torch.stack([steering, torch.full((examples,), 0.9)], 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.interpolate import LinearNDInterpolator
 
 from donkeysim.world.tracks.terrain.land import triangulate_field
 
@@ -61,15 +60,15 @@ def test_a_level_field_is_two_triangles_a_block():
 
 
 def interpolate(point, triangle, height):
-    """The height of the triangles at every point of the field."""
+    """The height of the triangles at every point of the field, by the shares of their corners."""
     drawn = np.full(height.shape, np.nan)
+    known = height[tuple(point.astype(int).T)]
     for corners in triangle:
         a, b, c = point[corners].astype(float)
-        rows = np.arange(int(min(a[0], b[0], c[0])), int(max(a[0], b[0], c[0])) + 1)
-        columns = np.arange(int(min(a[1], b[1], c[1])), int(max(a[1], b[1], c[1])) + 1)
-        r, k = np.meshgrid(rows, columns, indexing="ij")
-        surface = LinearNDInterpolator([a, b, c], [height[tuple(p)] for p in point[corners]])
-        values = surface(r, k)
-        known = ~np.isnan(values)
-        drawn[r[known], k[known]] = values[known]
+        low, high = np.min((a, b, c), axis=0).astype(int), np.max((a, b, c), axis=0).astype(int)
+        at = np.mgrid[low[0] : high[0] + 1, low[1] : high[1] + 1].reshape(2, -1)
+        second, third = np.linalg.solve(np.column_stack((b - a, c - a)), at - a[:, None])
+        share = np.array((1.0 - second - third, second, third))
+        inside = share.min(axis=0) >= -1e-9
+        drawn[tuple(at[:, inside])] = known[corners] @ share[:, inside]
     return drawn

@@ -20,18 +20,23 @@ FRAME = 0.05
 MOST_SPEED, MOST_BACK = 2.0, 0.5
 """Speeds that may be asked for, forwards and backwards [m/s]."""
 
+# At the greatest speed a turn then makes 10 m, more than any picture shows of the road.
 MOST_SECONDS = 5.0
 """Longest turn [s]."""
 
 LOST_TIME = 2.0
 """A trip ends for a car that has been off the road for so long [s]."""
 
+# Losses alone take 0.079 per m/s (`wheel_damping` and drag over the greatest force); the rest is for the slip of the
+# tyres.
 HOLD, GAIN = 0.085, 0.5
 """Throttle per speed asked for, about what the default car needs to hold it, and per missing speed [s/m]."""
 
 STANDS = 0.03
 """A car slower than this stands [m/s]."""
 
+# The brake of the default car gives 2.6 m/s², so it stops from 2 m/s within a second; a weaker one, or a slope, may
+# need longer.
 MOST_STOPPING = 3.0
 """Longest that stopping takes [s]."""
 

@@ -32,6 +32,7 @@ CLASS_NAMES = ("sky", "ground", "road", "line", "prop", "car")
 PART = ".part"
 """Ending of a file that is being written."""
 
+# With pictures of 160x120 in three channels and depth about 10 MB.
 BATCH = 100
 """Rows that are held in memory at once."""
 

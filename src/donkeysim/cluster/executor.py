@@ -17,6 +17,7 @@ from donkeysim.core.extras import import_extra
 
 T = TypeVar("T")
 
+# A task that kills its worker five times, as one that needs too much memory does, will do so again.
 MOST_RETRIES = 5
 """How often a task begins anew whose worker was killed."""
 

@@ -39,6 +39,7 @@ ENCODINGS = {"jpg": "JPG", "png": "PNG"}
 DEPTH_STEP = 0.001
 """Unit of distances in 16-bit pictures [m]; 0 stands for the sky, and for what is farther than 65.535 m."""
 
+# A second: springs have settled (9 Hz, a third of critical damping) and cars move.
 WARM_UP = 20
 """Frames that pass before a shard's first one: cars have left the poses that they were put in."""
 

@@ -34,6 +34,7 @@ Bounds: TypeAlias = tuple[float, float, float]
 NONE = "none"
 """The column without anything."""
 
+# Three show where a pilot begins to fail and cost three drives a column; two could not tell a slope from a step.
 STRENGTHS = (1, 2, 3)
 """Of three; thirds of the way to full strength."""
 
@@ -79,6 +80,8 @@ COLUMNS: dict[str, dict[str, Bounds]] = {
 }
 """What is put to the test, and how far it goes at full strength."""
 
+# At full strength 120 and 36: on a lap of 30 m five on each metre. A track without room for all gets as many as find a
+# place.
 TREES, CONES = 40, 12
 """Trees beside the road and cones that cannot be hit, on it too, for each strength of the distractors."""
 

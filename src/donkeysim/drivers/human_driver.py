@@ -33,15 +33,22 @@ from donkeysim.world.tracks.terrain.ground import sample_height
 PERIOD = 0.05
 """Time between two calls of `drive` [s]."""
 
+# Slower than the steady path follower (0.55 and 1.5 m/s): who learns from this driver makes errors of its own, and
+# needs grip and time to come back.
 GRIP, TOP_SPEED = GripUse(0.45, 0.4), 1.3
 """Use of the grip in bends, and greatest speed [m/s]."""
 
+# Full throttle gives five times as much; a thumb that gives it gently can be told from a picture, which does not show
+# the speed. A coasting car loses a fifth of its speed a second; a share less leaves something to correct with.
 GAIN_MOST, COAST_SHARE = 0.5, 0.8
 """Greatest acceleration of the plan [m/s²]; share of the losses that it slows down with, so that it never brakes."""
 
+# About the way of a second at the greatest speed: a throttle that changes over less looks like noise to who learns.
 SPEED_LENGTH = 1.4
 """Length over which speed and acceleration of the plan are averaged [m]."""
 
+# Nearer than about two wheelbases (0.2 m each) pure pursuit swings about the line; farther it cuts corners, at 0.6 m by
+# up to 4.5 cm (0.6²/8) where a bend has a radius of 1 m.
 LOOK_AHEAD = 0.6
 """Distance of the point that is steered to [m]."""
 
@@ -58,12 +65,16 @@ throttle per missing speed [s/m]: it would stall otherwise."""
 THROTTLE_MOST = 0.9
 """Greatest throttle."""
 
+# Two frames: a command holds for one, and the car answers in the next.
 REACTION = 0.1
 """How far ahead in time the throttle looks [s]."""
 
+# A twelfth of full lock, and slow enough for the car to follow: what changes with every frame would move no car and so
+# teach nothing.
 SHAKE, SHAKE_TIME = 0.08, 0.4
 """Shaking of the hands: standard deviation in steer, and time over which it is like itself [s]."""
 
+# A fifth of a drive is pushed, and between two pushes there is time to come back and to drive straight on.
 PUSH_EVERY, PUSH_FRAMES = 2.5, (8, 20)
 """Mean time between pushes [s]; least and greatest length, the latter not reached [1/20 s]."""
 
@@ -73,12 +84,14 @@ PUSH_STEER = (0.4, 1.2)
 PUSH_AHEAD = 0.35
 """A push ends when the car would be too far out after this time [s]."""
 
+# Half a car (0.11 m over the wheels) and 3 cm.
 ROOM_KEPT = 0.14
 """Too far out: less than this between the car's middle and the edge of the road [m]."""
 
 PUSH_OFFSET = 0.4
 """Too far out in any case: this far from the line [m]."""
 
+# Beyond it there is no steering left to come back with.
 FULL_LOCK = 0.85
 """Nothing pushes the car near a turn that takes more than this share of what its wheels can turn."""
 

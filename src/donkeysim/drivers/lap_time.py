@@ -26,6 +26,7 @@ next [m/s²]."""
 _TWIST_LOSS = 2.0
 """Share of the grip that goes per slope: a road that turns on a slope is twisted, and stiff springs lift a wheel."""
 
+# Three cells of the height field (0.2 m each).
 _CREST_LENGTH = 0.6
 """Length over which heights are averaged: the facets of a height field are no crests [m]."""
 

@@ -7,35 +7,48 @@ from donkeysim.core.types import FloatArray
 from donkeysim.drivers.driving_line import LineTable
 from donkeysim.world.ledger import Ledger
 
+# 0.28 m aside (`CLEAR`) over 1.2 m is a course of 13°, easy for a steady car; the half second more is for a car that
+# answers to its wheels after 0.3 s. A longer way would have cars leave their line for others that are about to start.
 PASS, PASS_TIME = 1.2, 0.5
 """How far ahead a standing car is when passing it begins [m], and what is added per speed [s]."""
 
+# The plan's bends are those of the line: beside it they may be tighter, so less than the 1.5 m/s of the steady style.
 PASS_SPEED = 1.3
 """Greatest speed beside the line [m/s]."""
 
+# At that speed a car moves on by less than its length while it is passed.
 STANDING = 0.2
 """Speed below which a car stands [m/s]."""
 
+# Cars are 0.2 m wide, 0.22 m over their wheels: 6 cm between them are aimed at. Who is beside a car already goes on as
+# long as the bodies do not touch, as stopping there would block the road.
 CLEAR, NARROW, WIDE = 0.28, 0.2, 0.45
 """Distances of two cars' middles across the line [m]: aimed at when passing, least when beside a standing car, and
 within which a moving car is ahead rather than beside."""
 
+# Between middles: cars 0.28 m long keep 0.17 m at a standstill, and the way made until brakes answer besides.
 GAP, GAP_TIME, BESIDE = 0.45, 0.3, 0.4
 """Distance along the line to keep from a moving car ahead [m], what is added per its speed [s], and the distance at
 which a car is beside or just passed [m]."""
 
+# An S of the tightest turns, with a radius of 0.7 m, moves a car aside by its width within 0.55 m, which is where the
+# tails of cars 0.75 m apart begin.
 WAIT = 0.75
 """Distance at which to wait behind a standing car [m]: enough to steer around it when there is room again."""
 
+# A third of what the brakes of the default car give (2.6 m/s²), as much as a car in a bend has to spare.
 SLOWING = 0.8
 """Deceleration that staying behind counts on [m/s²]."""
 
 CREEP = 0.35
 """Speed at which to steer around a car that stands close ahead [m/s]."""
 
+# Half a car and 2 cm.
 EDGE = 0.12
 """Kept from the road's edges while passing [m]."""
 
+# Half a car apart: finer steps would have a car change its mind while it passes. The widest half of a road that is
+# drawn for races, 0.9 m, leaves 0.78 m.
 SHIFTS = (0.0, 0.3, -0.3, 0.45, -0.45, 0.6, -0.6, 0.75, -0.75)
 """Distances from the line to try for passing, + = left [m]."""
 

@@ -27,12 +27,15 @@ from donkeysim.tub.reader import SIMULATED_IMU_CHANNELS, read_channel
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.scene import Scene
 
+# Enough to come back from a corner that was cut: one error. A lost car would only use up time.
 OFF_ROAD_PATIENCE = 3.0
 """Time off the road after which a run ends [s]."""
 
+# A car that has stood for so long sees the same picture again and again: it will not start.
 STANDING_PATIENCE = 5.0
 """Time of standing still after which a run ends [s]."""
 
+# Walking pace at 1/8 is 0.17 m/s: twice that is slower than any pilot that was meant to drive.
 LEAST_SPEED = 0.35
 """A run has the time that the way to the start line and its laps take at this mean speed [m/s], and `EXTRA_TIME` [s]
 more."""
@@ -42,6 +45,7 @@ EXTRA_TIME = 20.0
 FILM_RATE = 10
 """Pictures of a film per second; it shows the last moments of a run, or its best lap."""
 
+# A car that somebody has set down by hand: half its width aside, 3° askew.
 ASKEW = (0.06, 0.05)
 """Of a start elsewhere: greatest distance from the path [m] and angle to it [rad]."""
 

@@ -11,27 +11,34 @@ import numpy as np
 
 from donkeysim.core.types import FloatArray, LongArray
 
+# A third of full lock: on straights drivers correct to whichever side, and a pilot that does not is no worse.
 BEND = 0.3
 """Where the driver steers by more, the answer should be to the same side."""
 
+# A ninth of the variance. Below it, delays and offsets that a search finds are chance: with 50 independent pairs one
+# correlation in thirty is as large.
 LEAST_FIT = 0.3
 """Correlation from which answers follow the driver, or to the other side."""
 
+# Finer about zero, where most records lie, and one bin for each end of the wheel.
 EDGES = (-1.0, -0.6, -0.3, -0.1, 0.1, 0.3, 0.6, 1.0)
 """Of the bins of the driver's steering."""
 
+# Half a second at 20 records a second: who reacts later than that does not hold a road.
 MOST_DELAY = 10
 """Longest delay that is tried, either way [records]."""
 
 LEAST_PAIRS = 50
 """Pairs of records that a delay is judged by, at least."""
 
+# The standard error of a correlation of 0.7 over 300 independent records.
 LEAST_GAIN = 0.03
 """Of the correlation, for a delay to be pointed out, where answers then follow at all."""
 
 CONSTANT = 0.01
 """Standard deviation of the steering below which it is constant."""
 
+# A share of a smaller climb would be a quotient of two noises.
 LEAST_CLIMB = 0.1
 """From the floor's correlation to the ceiling's, for a share of it to mean anything."""
 

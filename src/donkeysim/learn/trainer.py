@@ -19,6 +19,7 @@ Tensor = torch.Tensor
 LEAST_SHARE = 1e-7
 """Of a class, in logarithms: Keras cuts there too."""
 
+# A mean over about 50 steps: some epochs of a small tub, a fraction of one of a large tub.
 AVERAGING = 0.98
 """After each step the averaged weights keep so much of themselves; early on less, to forget the first, random ones."""
 

@@ -14,6 +14,7 @@ from donkeysim.core.types import FloatArray
 from donkeysim.rl.progress import Check, Update
 from donkeysim.tub.histogram import make_figure, save_figure
 
+# At the end of a curve of 100 updates the mean of four.
 SMOOTHED_SHARE = 0.04
 """Of the curve: over so much of it, at its end, the thick line is the mean."""
 

@@ -24,6 +24,7 @@ from donkeysim.rl.observation import FRAME_SKIP
 from donkeysim.rl.ppo import Actor
 from donkeysim.rl.setup import FRAME
 
+# A mean of 128 errors is right to a tenth.
 BLIND_SIZE = 128
 """Examples from which the error of a blind student is told; few, as it is measured at each update."""
 

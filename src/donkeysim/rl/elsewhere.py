@@ -13,6 +13,7 @@ from donkeysim.rl.task import list_roads
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks.catalogue import find_road, share_scene
 
+# Within the memory of a small machine, and enough for two cores to have something to drive.
 AT_ONCE = 10
 """Tracks that are built at a time: each takes some hundred megabytes."""
 

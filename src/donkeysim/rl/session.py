@@ -27,6 +27,7 @@ from donkeysim.world.tracks.catalogue import share_scene
 
 SUMMARY_NAME, PILOT_NAME = "summary.json", "pilot"
 
+# The quickest way to a pilot, an expert's lessons, took 16,384 to 18,432 steps (docs/decisions/0023).
 FIRST_CHECK, NEXT_CHECK, NEXT_CHECK_OF_MANY = 12_000, 1.12, 1.35
 """Steps before the first check, and growth of the steps from one check to the next on one track and on several, where a
 check takes long."""
@@ -42,6 +43,7 @@ READY_SPEED, SLACK, OVERDUE = 0.65, 0.97, 1.2
 included; where it was safe but too slow, when it has gained nearly all that was missing, or steps are overdue by this:
 what chance costs may fall, too."""
 
+# At most a second of learning is lost to a kill.
 KEEP_EVERY = 1.0
 """Time between two checkpoints [s]."""
 

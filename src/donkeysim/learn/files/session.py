@@ -72,7 +72,8 @@ class OnnxSession:
         options.log_severity_level = 3
         try:
             self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime has a class of its own per reason
+            kept = self._session.get_modelmeta().custom_metadata_map
+        except Exception as error:  # onnxruntime has a class of its own per reason; texts may be no UTF-8
             reason = str(error).splitlines()[0]
             raise PilotError(
                 f"{path} is not an .onnx file that onnxruntime {onnxruntime.__version__} can run: {reason}"
@@ -83,7 +84,7 @@ class OnnxSession:
         self.outputs = tuple(_read_port(port, path) for port in self._session.get_outputs())
         self._has_bytes = given[0].type == "tensor(uint8)"
         try:
-            self.header = read_header(self._session.get_modelmeta().custom_metadata_map.get(HEADER_KEY))
+            self.header = read_header(kept.get(HEADER_KEY))
         except PilotError as error:
             raise PilotError(f"{path}: {error}") from error
         shape = self.inputs[0].shape  # files that PyTorch exports have the channels before the height
