@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+# Half a megabyte for each part.
 KEPT_LOOPS = 72_000
 """Runs of a part whose figures are kept, the last ones: an hour at 20 Hz."""
 

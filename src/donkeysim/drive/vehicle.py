@@ -32,6 +32,8 @@ logger = logging.getLogger(__name__)
 OWN_CHANNELS = ("loop/rate", "loop/latency")
 """What the loop itself writes: loops per second, and the time [s] from the first part's outputs to its next inputs."""
 
+# Threads that read a socket or a device wake within a second; the others are not waited for any longer, as Ctrl-C must
+# end a program.
 JOIN_SECONDS = 3.0
 """How long all threads together are waited for once every part was asked to shut down."""
 

@@ -37,8 +37,7 @@ all wheels alike, so the least loaded one limits them: of the grip along the roa
 SLOW, LOST = 0.5, 0.9
 """Below this speed [m/s], and beyond this angle from the line's heading [rad], geometry steers."""
 
-# 34°: out of that course the tightest turn, with a radius of 0.7 m, straightens a car within 0.12 m; out of a steeper
-# one it would shoot over its line.
+# 34°: out of that course the tightest turn, with a radius of 0.7 m, straightens a car within 0.12 m.
 APPROACH = 0.6
 """Greatest angle at which a car comes back to its line [rad]."""
 

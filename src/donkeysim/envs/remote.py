@@ -30,6 +30,7 @@ from donkeysim.envs.server_lines import (
 )
 from donkeysim.envs.waiting import WaitReport
 
+# Kernels take a minute or two on slow machines, a place a few seconds.
 LOAD_SECONDS = 180.0
 """How long a server may take to load a scene, its kernels compiled on its first run included [s]."""
 
@@ -42,6 +43,7 @@ SILENCE_SECONDS = 30.0
 LONGEST_NAP = 0.5
 """While it waits for news it looks around this often [s]."""
 
+# One may be under way when the reset is said, one may have been begun before it is carried out.
 MOMENTS_AFTER_RESET = 3
 """With a server that does not number its resets, the telemetry after which one surely shows the car at its start."""
 

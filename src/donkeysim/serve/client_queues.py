@@ -26,12 +26,14 @@ MOST_WAITING = 64
 QUICK_IN_A_TURN = 8
 """Requests of one client that are carried out together; of costly ones it is one."""
 
+# Five beats: long enough for most requests to find room, and a join or another camera may take a quarter of a second.
 MOST_PATIENT_SECONDS = 0.25
 """Where beats leave no room, something costly is done in spite of that after this time [s]."""
 
 HELD_SECONDS = 0.01
 """A queue that may not be emptied now is looked at again after this time [s]."""
 
+# Who learns may think for seconds between two controls; but one stopped client must not hold all others for ever.
 MOST_SILENT_SECONDS = 10.0
 """A client that says nothing for so long is not waited for [s, wall time]."""
 

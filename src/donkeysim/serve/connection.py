@@ -17,6 +17,7 @@ from donkeysim.wire.messages import Request
 from donkeysim.wire.reading import Reading
 from donkeysim.wire.replies import TELEMETRY_START
 
+# Sixteen portions: of more, the rest is better left in the system's buffer, which holds back its sender.
 READ_BYTES = 1 << 14
 """Most bytes read at a time, so that no client keeps the others waiting."""
 
@@ -26,12 +27,16 @@ PORTION_BYTES = 1 << 10
 PORTION_COST = 20
 """What a portion costs besides the work that its text makes, in the same measure: tokens of about a microsecond."""
 
+# A millisecond's work: what a client that has just connected says (car, camera, scene) costs less, so a start is never
+# held.
 BURST_COST = 1000
 """After a pause a client may ask for so much at once [token]."""
 
+# A fifth of a beat, so that a control which had to wait still comes before the next one.
 HELD_SECONDS = 0.01
 """A client that is not listened to now is listened to again after this time [s]."""
 
+# As small as possible: what lies in it is old when a slow client reads it, and cannot be replaced by newer telemetry.
 SEND_BUFFER_BYTES = 1 << 13
 """Asked of the system for its own send buffer; it holds about two telemetries of the default camera."""
 
@@ -41,9 +46,12 @@ MOST_SEND_BUFFER_BYTES = 1 << 20
 MOST_UNSENT_BYTES = 1 << 20
 """A client that has so much to read, besides a telemetry, is not listened to until it has read it."""
 
+# A wireless link that comes back after half a minute finds its car; of a machine that was switched off nothing else is
+# ever heard.
 MOST_STALLED_SECONDS = 30.0
 """A client that takes and says nothing for so long, though there is something to send, is disconnected [s]."""
 
+# Four within three beats tell a reader that is only late; then three a second, which cost nobody anything.
 PROBE_SECONDS = (0.04,) * 4 + (0.3,) * (len(TELEMETRY_START) - 4)
 """Times between single bytes of the next telemetry, which ask a client that seems not to read for a sign [s]."""
 

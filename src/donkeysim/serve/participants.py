@@ -34,6 +34,7 @@ IDLE_RADIUS = 0.125
 SLOW_CONSUMER_SECONDS = 2.0
 """A client that does not read for so long gets telemetry less often [s]."""
 
+# Drawing for somebody who does not read is work lost; four a second suffice to notice that it reads again.
 SLOW_CONSUMER_INTERVAL = 0.25
 """Then it is made at this interval [s]."""
 

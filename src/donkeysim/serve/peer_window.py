@@ -11,9 +11,12 @@ import sys
 
 from donkeysim.core.clock import Clock
 
+# A line that nobody reads waits at the peer: sent more often, they would fill its buffer, and what a client that comes
+# back reads first would be old.
 FORCED_SECONDS = 6.0
 """So long after the peer seemed to stop reading one line is sent anyway, to see whether that is still so [s]."""
 
+# Acknowledgements are held back for up to 40 ms by Linux, for up to 200 ms by other systems.
 SETTLING_SECONDS = 0.2
 """Until the acknowledgement of that line is surely here [s]."""
 

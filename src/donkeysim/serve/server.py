@@ -25,12 +25,16 @@ from donkeysim.wire.replies import ErrorReply, encode_reply
 CHECK_SECONDS = 0.5
 """How often time limits are looked at [s]."""
 
+# The original's clients ask for something at once; port scanners and browsers never ask, and would get a car each.
 JOIN_SECONDS, JOIN_SECONDS_OF_STRANGE = 0.1, 2.0
 """A client gets a car when it has asked for something, or has stayed so long; the second if it talked nonsense [s]."""
 
+# Twice the 256 clients that servers are tested with (docs/decisions/0020), below the 1,024 files that systems let a
+# process open.
 MOST_CONNECTIONS = 512
 """Clients at once; who comes then is sent away."""
 
+# A classroom behind one router has some thirty; one address alone cannot take all places.
 MOST_OF_AN_ADDRESS = 128
 """Clients at once from one address, but for this machine's own."""
 
@@ -41,6 +45,7 @@ A token is a microsecond at most, of a plain control a third of one: so fifty cl
 time for reading in the worst case. A control costs 55; at the least rate 64 clients can drive at 60 Hz.
 """
 
+# A class that starts at once comes in at once; a flood of connections gets no more of the event loop than that.
 ACCEPT_RATE, MOST_ACCEPTED = 200.0, 64
 """Connections that are taken up in a second, and after a pause at once."""
 

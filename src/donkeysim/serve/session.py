@@ -19,11 +19,15 @@ from donkeysim.wire.messages import PROTOCOL_VERSION, ClientState, ProtocolVersi
 from donkeysim.wire.reading import Reading, UnknownMessageError, read_request
 from donkeysim.wire.replies import ErrorReply, encode_reply
 
+# A program with a mistake repeats it in each of its 20 controls a second; half of them are answered, the rest would
+# tell it nothing new.
 MOST_ERRORS_A_SECOND = 10
 
 TROUBLE_SECONDS = 10.0
 """Who has so many errors within this time is troublesome [s]."""
 
+# Twice what lock-step reaches with small pictures (4,780 a second, docs/decisions/0021), so no honest client comes near
+# it.
 MOST_MESSAGES_A_SECOND = 10_000
 """A client that stays above this for `MOST_FLOODED_SECONDS` is sent away."""
 
@@ -32,6 +36,7 @@ MOST_FLOODED_SECONDS = 5.0
 LATE_CONTROL = "control: no scene"
 """So begins the answer to a control that was on its way when the scene ended: nobody did anything wrong."""
 
+# What fits on a screen; whoever reads a log wants to know who and what, not each one.
 MOST_LINES = 20
 """Told in full in one stretch; further ones are counted."""
 

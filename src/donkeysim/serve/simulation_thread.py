@@ -31,14 +31,18 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Physics of a frame takes some 40 µs a car (docs/decisions/0021): for four of them the event loop can wait.
 MOST_CARS_AT_ONCE = 4
 """Cars with which a step is short enough to keep the event loop waiting."""
 
+# If the event loop is that late, something holds it up; time that is not paced may wait.
 DELIVERY_SECONDS = 0.25
 """Longest wait for the event loop to take what was produced, when time is not paced [s]."""
 
 _log = logging.getLogger("donkeysim.simulation")
 
+# A sleeping core wakes slowly and runs slower: 255 µs a beat back to back, 305 after a sleep of 60 µs. 2,050 exchanges
+# a second became 2,240 (docs/decisions/0021); a client that thinks longer costs nothing.
 AWAKE_SECONDS = 0.0003
 """For so long the loop stays awake after an answer, and a control that comes within it is quick [s]."""
 

@@ -26,6 +26,7 @@ from donkeysim.sim.simulator import Simulator
 MOST_TOGETHER = 4
 """Cars whose telemetry is made and handed out together; the first one's is made alone."""
 
+# Five times a second is still enough to drive slowly by.
 MOST_BEATS_LATE = 4
 """Whoever does not fit into a beat is told after so many at the latest, however slow the machine is."""
 

@@ -28,9 +28,11 @@ WATCHED_SECONDS = 2.0
 REFRESH_SECONDS = 0.05
 """The list of cars is at most this old [s]."""
 
+# Two beats: after that, time stands still or the simulation is slow, and the old moment is better than none.
 PICTURE_PATIENCE = 0.1
 """How long a watcher's picture waits for time to move on before it is drawn of the old moment [s]."""
 
+# Two fifths of a beat at 20 Hz: what remains is for the next beat's physics and for clients.
 PICTURE_SECONDS = 0.02
 """After one beat pictures are begun for this long; what is left waits for the next one [s]."""
 

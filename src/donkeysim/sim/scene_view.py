@@ -14,6 +14,7 @@ from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec
 MAP_FOV = math.radians(24.0)
 """Vertical; small, so that what stands leans little."""
 
+# Half a road's width, so that nothing of the road touches the picture's edge.
 BORDER = 0.6
 """Around the road on a map [m], and the same again for every 20 m of it."""
 

@@ -14,9 +14,11 @@ from donkeysim.render.moment import Moment
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.tv import TrackCameras, place_cameras
 
+# Shorter shots are felt as flicker; a gain keeps two cameras that see a car equally well from taking turns.
 LEAST_SHOT, LEAST_GAIN = 1.5, 0.2
 """A camera is kept for so long [s], and longer as long as no other one is worth so much more."""
 
+# Who overtakes, and what comes of it, takes about five seconds; after fifteen a viewer wants to know about the others.
 LEAST_STORY, LONG_STORY = 5.0, 15.0
 """A car is watched for so long at least [s], and becomes less interesting after the longer time."""
 

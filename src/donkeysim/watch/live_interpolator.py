@@ -17,6 +17,7 @@ from donkeysim.watch.picture_cache import RATE, FrameSnapshot, PictureCache, dra
 WANTED_SECONDS = 2.0
 """After a question moments are kept for so long [s]."""
 
+# Two or three beats are late now and then on a busy machine; a page that said so each time would flicker.
 LIVE_PERIODS = 4.0
 """There is nothing live to show when no new moment has come for so many periods."""
 

@@ -26,12 +26,15 @@ from donkeysim.watch.watchable import CHOSEN
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CameraSpec
 
+# Above the 20 to 25 a second from which movement looks smooth, half of what screens show.
 RATE = 30.0
 """Moments a second that are drawn; who asks between two of them gets the earlier one [1/s]."""
 
 KEPT = 128
 """Pictures that are kept for whoever asks next."""
 
+# More than cores would only wait for each other; four suffice for 30 pictures a second of a few views, and leave the
+# rest of a large machine to who learns there.
 PAINTERS = max(1, min(4, (os.cpu_count() or 1)))
 """So many pictures are drawn at once."""
 

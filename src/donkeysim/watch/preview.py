@@ -31,6 +31,7 @@ from donkeysim.web.page import answer_questions, decode_question, make_page
 
 PAGES = Path(__file__).parent / "preview_pages"
 
+# Proxies and phones close what is silent for 30 s or more.
 PATIENCE = 20.0
 """An unchanged state is sent again after this time [s]."""
 

@@ -59,6 +59,7 @@ PAGES = Path(__file__).parent / "pages"
 RECENT_LAPS = 8
 """Lap times of the watched car that are sent."""
 
+# A screen's period each: cheaper for both sides than an answer that says nothing new.
 SECOND_LOOKS, LOOK_SECONDS = 2, 1.0 / 60.0
 """Who asks again before there is a new picture waits a moment for it [s], so often at most."""
 

@@ -25,12 +25,15 @@ from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.track_check import build_line
 from donkeysim.world.tracks.track_file import TrackFile, locate_errors, read_track
 
+# Two looks are needed, so a change shows within a sixth of a second: at once, for who edits a file. A look costs one
+# `stat` a file.
 POLL = 0.08
 """Between two looks at the files [s]; a change is taken once two of them saw the same."""
 
 OUTLINE_POINTS = 400
 """Points of the path that a page draws."""
 
+# Still pictures that are looked at closely; above 90 files grow without a difference that is seen.
 JPEG_QUALITY = 88
 
 _log = logging.getLogger(__name__)

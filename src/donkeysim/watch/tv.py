@@ -28,9 +28,12 @@ CELL = 0.25
 STRETCH, LEAST_CAMERAS, MOST_CAMERAS = 5.0, 4, 24
 """One camera for so much of the path [m]."""
 
+# At the scale of 1/8 masts and roofs of 5.6 to 15 m, as beside real circuits: lower, cars hide each other; higher, a
+# view becomes a map.
 ASIDE, HEIGHTS = (0.35, 0.8, 1.4), (0.7, 1.0, 1.4, 1.9)
 """Places that come into question: beside the road's edge and above the ground [m]."""
 
+# The lowest fits under the roof of a tunnel, the highest sees over walls.
 OVERHEAD = (0.55, 2.2, 3.0)
 """Above the road [m], where no place beside it shows it: under the roof of a tunnel, or between walls."""
 
@@ -38,15 +41,20 @@ OVERHEAD = (0.55, 2.2, 3.0)
 CLEARANCE, ELBOW_ROOM = 0.12, 0.3
 """From the edges of other parts of the road, and from what stands there [m]."""
 
+# At 2.2 m a picture is 1.37 m high (`HEIGHT`), a fifth of which is a car; at 12 m it is 2.35 m high, of which a car is
+# an eighth.
 BEST_DISTANCE, FARTHEST = 2.2, 12.0
 """A car is shown best from so near, and from farther not at all [m]."""
 
+# 30°: from there on these flat cars show more roof than side.
 STEEP = 0.5
 """Sine of the angle down to a car from which on a view begins to be a map."""
 
+# 0.75 m: fewer are behind a post, and a car of 0.28 m is out of sight for a moment only.
 HIDDEN_CELLS = 3
 """So many together are worth another camera."""
 
+# Sill and roof on both edges and the middle of the road: a car is shown when none of them is hidden.
 CAR_HEIGHTS, LANES = (-0.02, 0.1), (-0.6, 0.0, 0.6)
 """A car is seen when these heights above the path are [m]; in the middle of the road, and so far to its sides."""
 
@@ -55,12 +63,15 @@ PROBE = CameraSpec(width=144, height=144, fov=math.radians(100.0), depth=True)
 PROBE_PITCH, PROBE_YAW = math.radians(30.0), math.radians(45.0)
 """What a place sees is measured by two pictures, down and to both sides of where its part of the path is."""
 
+# Four car lengths, so that the road it comes to is in the picture; the rest, as far away a car should look far away.
 HEIGHT, HEIGHT_PER_METRE = 1.15, 0.1
 """A picture shows so much at the car's distance from top to bottom, and so much more for each metre of it [m]."""
 
+# Who is that near may attack within a second or two.
 COMPANY = 2.0
 """Cars that are nearer to the one that is followed are shown with it [m]."""
 
+# Longer lenses would turn too fast after a car that passes, wider ones bend what stands at the picture's sides.
 FIELDS = math.radians(6.0), math.radians(62.0)
 """Least and greatest field of view, vertical."""
 

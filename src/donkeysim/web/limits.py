@@ -9,15 +9,19 @@ from collections.abc import AsyncIterator, Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+# Twenty open pages.
 MOST_CONNECTIONS = 64
 """Of one client at once; an open page takes three and a few for a moment."""
 
+# Half of the 1,024 files that systems let a process open.
 MOST_CONNECTIONS_IN_ALL = 512
 """Of all clients, so that file descriptors are left for the rest of the program."""
 
+# Six open pages: a few people of one household.
 QUESTIONS_A_SECOND = 300.0
 """Requests and WebSocket messages of one client; more of them wait. An open page asks some fifty times a second."""
 
+# Four views of 30 pictures a second.
 PICTURES_A_SECOND = 120.0
 PICTURES_AT_ONCE = 2
 """Pictures of one client that are waited for at the same time: a page's view and its inset.
@@ -29,9 +33,12 @@ Every one more is one more that others wait for: with 60 sockets of another clie
 BURST_SECONDS = 0.25
 """What a client that was quiet may take at once, in seconds of its rate [s]."""
 
+# A token has 49 bits (`web.token`): ten guesses a minute find one in a hundred million years, and a person who mistypes
+# has ten tries.
 MOST_FAILED_LOGINS = 10
 BLOCKED_SECONDS = 60.0
 
+# Some hundred bytes each; an attacker with more addresses than that is somebody else's business.
 MOST_CLIENTS = 4096
 """Clients that are remembered; when there are more, those are forgotten that nothing is held against."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from donkeysim.core.errors import SpecError
 
+# As many as are let in at all: a burst of connections is refused in words, not by the system.
 BACKLOG = 512
 """Connections that the system keeps until they are taken up."""
 

@@ -29,6 +29,7 @@ PORT_TRIES = 50
 MESSAGE_LIMIT = 64 * 1024
 """Longest message that a page may send over a WebSocket [byte]."""
 
+# A head is a packet or two; ten seconds are for the worst wireless link.
 HEAD_SECONDS = 10.0
 """How long the head of a request may take to come [s]."""
 

@@ -27,6 +27,7 @@ from donkeysim.web.tls import write_private
 COOKIE = "donkeysim_token"
 """With the port behind it: a browser sends the cookies of a machine to all its ports."""
 
+# Pages that are bookmarked on a phone at home should go on working; browsers keep cookies for 400 days at most.
 COOKIE_DAYS = 365
 
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"

@@ -36,12 +36,14 @@ STYLE = "steady"
 ROLLING = 0.3
 """Above this speed the motor may brake [m/s]."""
 
+# 2 m each way at 0.25 m a node: more than a car drives between two loops.
 NODE_REACH = 8
 """Nodes before and behind the car's last one among which it is looked for."""
 
 LOST_DISTANCE = 1.5
 """Farther from all of these it is looked for along the whole path [m]."""
 
+# A start takes less than half a second to that speed; who is slower for longer pushes against something.
 STUCK_SPEED, STUCK_SECONDS = 0.05, 1.0
 """Who is slower than this [m/s] for so long [s] stands against something."""
 

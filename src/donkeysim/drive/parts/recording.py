@@ -16,9 +16,11 @@ logger = logging.getLogger(__name__)
 STANDING_SPEED = 0.05
 """A slower car stands [m/s]."""
 
+# Half a second at 20 Hz: a reset, a frame of telemetry and the way there and back of a slow link.
 RESET_LOOPS = 10
 """A car that is put back to its start may be seen elsewhere for so many loops."""
 
+# The original's 100 records, at 20 a second.
 ERASE_SECONDS = 5.0
 """How much is taken back at once [s]."""
 

@@ -15,6 +15,7 @@ from donkeysim.watch.watchable import draw_outline
 AREA = Area(width=772, height=260, left=56, top=14, right=132, bottom=36)
 """Of a chart; there is room for names at the right."""
 
+# A line of the charts' font.
 LABEL_SPACE = 15.0
 """Names at the right stand at least so far apart [pixel]."""
 

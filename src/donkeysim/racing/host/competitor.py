@@ -12,6 +12,7 @@ from donkeysim.wire.equipment import CONFIGURATIONS, ConfigureCar
 from donkeysim.wire.settings import change_body
 from donkeysim.world.specs import BodySpec, CameraSpec
 
+# Clients say all about their car at once after they connect; a second covers slow links.
 INTRODUCTION_SECONDS, LONGEST_INTRODUCTION = 1.0, 5.0
 """When a client has said no more for so long, or has talked for so long, it has said who it is [s, wall time]."""
 

@@ -11,12 +11,14 @@ from typing import NamedTuple
 from donkeysim.core.types import FloatArray
 from donkeysim.world.ledger import Ledger
 
+# Front and rear have 120° each, which leaves 60° for each side.
 SECTOR = math.radians(60.0)
 """The other car is in front, or behind, within this angle of straight ahead, or straight behind [rad]."""
 
 STANDING = 0.1
 """Slower than this a car stands [m/s]."""
 
+# More than drivers wander in their lane; who is slower across may not have meant it.
 MOVED_OVER = 0.15
 """Side by side, who moves towards the other by so much more is to blame [m/s]."""
 

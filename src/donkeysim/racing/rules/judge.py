@@ -13,6 +13,7 @@ from donkeysim.racing.rules.scoring import find_penalties
 from donkeysim.racing.rules.spotter import Sighting
 from donkeysim.world.ledger import Event, Ledger
 
+# Two and a half car lengths: who is put back stands in nobody's way, and has room to start.
 SPACE = 0.7
 """Free length of the path where a car is put back [m]."""
 

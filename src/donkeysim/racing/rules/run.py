@@ -12,6 +12,7 @@ from donkeysim.racing.rules.scoring import CarLog, Lap, Score, Tally, count_cost
 from donkeysim.racing.rules.spotter import Spotter
 from donkeysim.world.ledger import EVENT_CHECKPOINT, EVENT_CROSSING, EVENT_LAP, Event, Ledger
 
+# Slower than any car that means to race; the half minute is for starts, penalties and being put back.
 WALK, EXTRA_TIME = 0.35, 30.0
 """Where a race has no limit, it has the time of its laps at this speed [m/s], and so much more [s]."""
 

@@ -18,6 +18,7 @@ from donkeysim.racing.rules.run import Run
 from donkeysim.racing.rules.scoring import CarLog
 from donkeysim.world.ledger import EVENT_CHECKPOINT, EVENT_CROSSING, Event, Ledger
 
+# A tenth of a second at 2.5 m/s.
 MARK = 0.25
 """Between two marks [m]."""
 

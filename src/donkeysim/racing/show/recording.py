@@ -37,12 +37,15 @@ MOST_FRAMES, MOST_BYTES = 2 * 3600 * 20, 600_000_000
 """Two hours at 20 a second, less of very many cars; of a longer time line the first tenth is forgotten."""
 
 
+# Enough for a cut to the car and a look at what became of it.
 NEWS_SECONDS = 6.0
 """An incident is news for so long [s]."""
 
+# A car that hits the same wall every fifteen seconds would be watched all the time.
 HOPE_SECONDS, MOST_TROUBLES, HOPELESS = 60.0, 4, 0.01
 """A car with more incidents than that in so long a time [s] is news no more, and worth so little."""
 
+# The gap within which the following car may attack, as in motor sport's rules for it.
 FIGHT_SECONDS = 1.0
 """Who follows another within this time fights for its place [s]."""
 

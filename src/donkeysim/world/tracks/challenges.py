@@ -39,6 +39,7 @@ TREE_NEAREST, TREE_FARTHEST = 7.0 / 8.0, 20.0 / 8.0
 GRID_GAP = 0.26
 """From a cone to the middle of a place on the start grid, at least [m]: half a car and half a cone."""
 
+# Half a car's width: what stands nearer would be one obstacle.
 THING_GAP = 0.1
 """From a cone or a tree to everything else that stands there, at least [m]."""
 

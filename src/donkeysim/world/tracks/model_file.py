@@ -29,6 +29,7 @@ ELEMENTS_MOST = 1_000_000
 TEXELS_MOST = 8192 * 8192
 """Of a picture in a model, before it is made smaller."""
 
+# Pictures of cars show a few hundred pixels of a thing at most.
 TEXTURE_SIDE_MOST = 1024
 """Longest side of a texture; larger ones are made smaller [texel]."""
 
@@ -38,6 +39,7 @@ _FAULTS = (
 )  # fmt: skip
 """What reading a broken model raises, in trimesh and below it."""
 
+# Steps of 3 % are not seen; with all 256 a model with graded colours would have a material for each triangle.
 COLOUR_STEPS = 32
 """Shades of each primary that colours of vertices are rounded to: each is a material."""
 

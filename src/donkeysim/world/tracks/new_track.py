@@ -14,18 +14,21 @@ from donkeysim.world.tracks.tables.road import RoadTable
 from donkeysim.world.tracks.track_check import build_line
 from donkeysim.world.tracks.track_file import TrackFile, locate_errors
 
+# A metre in all, five cars wide.
 WIDTH_USUAL = 0.5
 """From the path to either edge, where nothing says it [m]."""
 
 ROAD_WANTED = 0.9
 """Width that a full-size circuit's road is scaled to, about [m]."""
 
+# The largest model comes first; smaller ones keep the road at about four cars' width where a circuit is wider.
 SCALES = (1.0 / 8.0, 1.0 / 10.0, 1.0 / 12.0, 1.0 / 15.0, 1.0 / 20.0)
 """Of full-size circuits."""
 
 LENGTH_DRAWN = 30.0
 """Of a path whose units mean nothing [m]."""
 
+# From nothing up in steps that are seen; the tightest turn of the car has 0.7 m.
 SMOOTH_TRIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.4, 2.0, 3.0)
 """Radii of rounded corners that are tried until a car can drive the path [m]."""
 

@@ -23,6 +23,7 @@ _LONG = 800
 _LEAD = 300
 """So many."""
 
+# 2 % short of each other, so that their order stays clear.
 _CROSSING_SHARE = 0.98
 """Gates that would cross inside the road end at this share of the distance to their crossing."""
 

@@ -17,18 +17,22 @@ from donkeysim.world.tracks.paths.walk import Walk, draw_walk
 from donkeysim.world.tracks.tables.path import PathTable, RandomWalk, Segment
 from donkeysim.world.tracks.tables.road import RoadTable
 
+# About the ground's finest texels (7.5 mm); a random road of 250 m has 25,000 samples.
 SAMPLE_SPACING = 0.01
 """Between the samples of a centre line [m]."""
 
+# The original's 2 U, so that node numbers of generated places mean the same.
 NODE_SPACING = 0.25
 """Between nodes, where the track does not say how many there are, about [m]."""
 
 KNOT_SPACING = 0.01
 """Nodes that lie nearer than this behind the one before are passed by the curve through the others [m]."""
 
+# Nearly twice around the Nürburgring's northern loop at 1/8: what is longer is a mistake in units.
 LONGEST = 5000.0
 """Length of a path that a scene is built for [m]; 40 km of the original's world."""
 
+# A change by a tenth is hardly seen on a map; a script that needs more was meant otherwise.
 CLOSING_LIMIT = 0.1
 """A script is not closed by changing any length or angle by more than about this share."""
 

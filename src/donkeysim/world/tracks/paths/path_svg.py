@@ -23,9 +23,11 @@ from svg.path.path import PathSegment
 from donkeysim.core.errors import SceneError, describe_unknown
 from donkeysim.world.tracks.paths.raw_path import FARTHEST, POINTS_MOST, RawPath
 
+# Programs round coordinates, and people close loops by eye.
 MEETING = 0.01
 """Share of a drawing's size within which the ends of a line meet."""
 
+# Drawing programs nest a few.
 DEEPEST = 200
 """Levels of groups in groups."""
 
@@ -39,6 +41,7 @@ _UNSEEN = {"defs", "clipPath", "mask", "pattern", "marker", "symbol"}
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _STEP = re.compile(r"([A-Za-z]+)\s*\(([^()]*)\)\s*,?\s*")
 
+# Of half a circle with a radius of 3 m pieces of 5 cm, half of what is taken of drawn lines.
 PIECES = 200
 """Straight pieces that one curve is taken as; an arc gets as many for half a turn."""
 

@@ -14,18 +14,23 @@ from donkeysim.core.errors import SceneError
 from donkeysim.core.rng import Draws
 from donkeysim.core.types import FloatArray
 
+# Sides of 4.25 m give bends of 2.5 to 3 m (`RADIUS_SHARE`) at the original's default turn; at its greatest, 20 degrees,
+# the width of the road bounds them.
 PITCH = 4.25
 """Side of a hexagon at a turn of 1 degree a span [m]."""
 
 PITCH_MOST = 6.0
 """The same for the calmest road [m]."""
 
+# A fifth below what hexagons give by themselves: room for moved corners, without which all roads would look like
+# honeycombs.
 RADIUS_SHARE = 0.6
 """Least radius of a turn over the hexagon's side; where no corner is moved the tightest have 0.74."""
 
 ROOM_SHARE = 0.58
 """Least half distance of two stretches over the hexagon's side; where no corner is moved it is 0.66."""
 
+# A car (0.2 m wide) that leaves the road on the inside does not turn on the spot.
 CLEARANCE = 0.3
 """Between the road's edge and the centre of the tightest turn [m]."""
 
@@ -41,6 +46,7 @@ CALM = (32, 8)
 SAMPLES = 16
 """Of a curve per corner."""
 
+# The liveliest that fits is taken; 0 always does, so that no seed fails.
 SHAKES = (1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
 """How far corners are moved, one after the other, until the road keeps clear of itself."""
 

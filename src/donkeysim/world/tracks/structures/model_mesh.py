@@ -24,9 +24,11 @@ from donkeysim.world.tracks.structures.placement import HEADROOM, measure_distan
 from donkeysim.world.tracks.structures.structure import Collider, Footprint, Structure, make_block
 from donkeysim.world.tracks.track_file import TrackFile
 
+# Each piece is a box that physics and shadows know: leaves or gravel as boxes would cost more than they are worth.
 PIECES_MOST = 100
 """A mesh in more pieces gets one box."""
 
+# Half a wheel's radius: the suspension takes it.
 FLAT = 0.02
 """Pieces no higher than this above the ground are no obstacle [m]."""
 

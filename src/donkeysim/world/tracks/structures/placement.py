@@ -24,18 +24,23 @@ from donkeysim.world.tracks.track_file import TrackFile
 TRIES = 60
 """Random places tried for each scattered thing before the track is called too full."""
 
+# Most things find a place within the first few tries: looking at all 60 would be work for nothing.
 TRIED_AT_ONCE = 6
 """Of these, looked at together."""
 
+# Things of one kind keep their spacing from each other; of others they may stand half as far, else fences would empty
+# what is beside them.
 CLEARANCE = 0.5
 """Distance of scattered things from what stands already and is no prop, as a share of their spacing."""
 
 TALLEST = 3.2
 """Of what is scattered [m]: it may stand under what hangs this high above the open ground."""
 
+# Twice as high as any car with its camera mast (0.23 m).
 HEADROOM = 0.5
 """What begins this far above the ground hangs over the road and is in nobody's way [m]."""
 
+# A post of 5 cm radius is never missed, and a wall of 10 m has 200 points.
 STEP = 0.05
 """Between the points of a base that are looked at [m]."""
 

@@ -29,6 +29,7 @@ HEIGHT = 0.78
 
 BANNER = 0.17
 
+# Half a car, so that who drives with two wheels on the line does not hit a post.
 CLEARANCE = 0.12
 """Between the road's edge and a post's middle [m]."""
 

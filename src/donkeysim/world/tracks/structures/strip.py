@@ -12,6 +12,7 @@ from donkeysim.world.scene import Mesh
 from donkeysim.world.tracks.mesh import make_mesh
 from donkeysim.world.tracks.structures.structure import Footprint
 
+# Beyond 140° of turn a mitre would stick out by three times the strip's half width.
 SHARPEST = 0.35
 """Least cosine of half the turn at a corner that a mitre is still drawn out for."""
 

@@ -19,6 +19,7 @@ from donkeysim.world.tracks.tables.structures import TunnelTable
 from donkeysim.world.tracks.terrain.ground import sample_height
 from donkeysim.world.tracks.track_file import TrackFile
 
+# About a pixel from a car in the middle of the road, 0.6 m away: one of the default camera is 1/60 of the distance.
 TOLERANCE = 0.012
 """How far straight pieces may leave their curve [m]."""
 

@@ -10,9 +10,11 @@ from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.textures import make_noise
 from donkeysim.world.tracks.track_file import TrackFile
 
+# A wheelbase: a car feels hills, and not the facets, which its springs could not follow either.
 HEIGHT_CELL = 0.2
 """Of the height field where the place allows it [m]."""
 
+# 100,000 heights, of which the mesh draws a fifth as triangles where it is hilly (docs/decisions/0003).
 HEIGHT_CELLS_MOST = 320
 """Per side of the height field; larger places get coarser cells."""
 

@@ -19,12 +19,14 @@ from donkeysim.world.tracks.track_file import TrackFile
 SURFACE_CELL = 0.0125
 """Of the surface map [m]."""
 
+# 16 MB, for places of up to 51 m in the finest cells.
 SURFACE_CELLS_MOST = 4096
 """Per side of the surface map; larger places get coarser cells."""
 
 BLOCK = 8
 """Cells per side that share one search for the nearest place on the path."""
 
+# Ten arrays of 64,000 float32 fit into a processor's cache of some megabytes.
 CHUNK = 64_000
 """Cells worked on at a time, so that intermediate arrays stay small."""
 

@@ -26,6 +26,7 @@ GAMMA = 2.2
 BAND = 16
 """Rows of such squares that a thread lights at a time."""
 
+# Under several shadows there is still light from the sky.
 DARKEST = 0.52
 """Most of the light that shadows take, but for those of leaves, which are as dark as they say."""
 

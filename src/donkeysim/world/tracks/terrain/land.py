@@ -19,9 +19,11 @@ from donkeysim.world.tracks.terrain.surfaces import TEXELS, make_surface
 from donkeysim.world.tracks.textures import make_plain
 from donkeysim.world.tracks.track_file import TrackFile
 
+# Beyond the far plane of the cars' cameras (100 m).
 HORIZON = 120.0
 """How far the ground reaches beyond the track [m]."""
 
+# A quarter of a wheel's radius: wheels neither sink into the drawn road nor hang above it as far as a picture shows.
 FINEST = 0.01
 """How far the drawn road may lie off the height field [m]."""
 

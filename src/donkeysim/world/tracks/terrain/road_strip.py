@@ -30,6 +30,7 @@ LIFT = 0.002
 ALONG = 2.0 * FINEST_TEXEL
 """Length of a texel along the road [m], about: what is painted there changes more across."""
 
+# Half a texel of the finest ground.
 CHORD = 0.004
 """How far the strip's edges may run beside a turn's arc [m], about."""
 
