@@ -78,7 +78,7 @@ def test_parts_learn_what_the_whole_batch_learns(monkeypatch):
     parts, losses = learn("linear", 6, 2, monkeypatch, dropout=False)
     whole, whole_losses = learn("linear", 20, 2, monkeypatch, dropout=False)
     untouched, _ = learn("linear", 20, 2, monkeypatch, dropout=False, steps=1)
-    assert parts == pytest.approx(whole, rel=1e-3, abs=1e-6)
+    assert (np.abs(parts - whole) <= np.maximum(1e-3 * np.abs(whole), 1e-6)).all()  # `approx` takes seconds
     assert np.abs(whole - untouched).max() > 1e-5, "else nothing was learnt"
     assert losses["loss"] == pytest.approx(whole_losses["loss"], rel=1e-5)
 

@@ -68,7 +68,8 @@ def test_gradients_are_those_of_the_model_when_nothing_is_dropped(kind, monkeypa
         flatten(network(inputs, training=True)).square().sum().backward()
         gradients.append([variable.value.grad.clone() for variable in model.trainable_variables])
     for one, other in zip(*gradients, strict=True):
-        assert other.numpy() == pytest.approx(one.numpy(), rel=1e-3, abs=1e-5 * max(1.0, float(one.abs().max())))
+        least = 1e-5 * max(1.0, float(one.abs().max()))
+        assert ((other - one).abs() <= (1e-3 * one.abs()).clip(min=least)).all()  # `approx` takes seconds
 
 
 def test_dropout_drops_its_share_and_keeps_the_mean():

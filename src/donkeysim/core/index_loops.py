@@ -1,7 +1,5 @@
 """Loops around index kernels, for threads of this machine and of a GPU, and calls of one kernel again and again."""
 
-from __future__ import annotations
-
 import functools
 import operator
 from collections.abc import Callable

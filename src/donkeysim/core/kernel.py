@@ -10,8 +10,6 @@ threads (see `donkeysim.core.workers`). This compiles once for serial and parall
 and survives fork.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib

@@ -4,8 +4,6 @@ World i of 4,096 draws what that world alone would draw, in any order and on any
 scene, takes a plain sequence instead (`Draws`), equal on every machine and version.
 """
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Rotations: quaternions (w, x, y, z), yaw, vectors in a body's frame and matrices. Angles in radians."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

@@ -5,8 +5,6 @@ rows, nine columns wide. Every sum runs from left to right as written: another o
 drive, and recorded drives would no longer be repeated.
 """
 
-from __future__ import annotations
-
 import math
 from typing import TypeAlias
 

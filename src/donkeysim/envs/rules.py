@@ -3,8 +3,6 @@
 |cte| counts on both sides of the path, and the velocity is that of this step, not of the one before.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from donkeysim.envs.sensor_frame import SensorFrame, make_distances

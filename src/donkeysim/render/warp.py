@@ -14,8 +14,6 @@ magnified and the edges' middles stay put; it isn't a projection of its own, so 
 of view comes in.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import NamedTuple

@@ -4,8 +4,6 @@ A range is two numbers, the lower one first; None: nothing is drawn and all stay
 "times" ranges multiply what is there, "added" ones are added to it. SI units, our frames: x forward, y left, z up.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields

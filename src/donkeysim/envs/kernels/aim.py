@@ -1,7 +1,5 @@
 """How cameras are moved and turned, anew in every episode."""
 
-from __future__ import annotations
-
 from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.core.rng import draw_uniform
 from donkeysim.core.rotation import find_matrix

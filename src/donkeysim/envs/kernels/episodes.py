@@ -1,7 +1,5 @@
 """Where episodes begin, what their random numbers are functions of, and what cars are asked to do."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The observation "vector", and stacks of observations."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Rewards and ends by name. Each is made of operators, so that it takes numbers of one car or arrays of all."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from donkeysim.core.frames import UNITS_PER_METRE

@@ -3,8 +3,6 @@
 Only cars that have any of them come here; to all others what is asked happens at once.
 """
 
-from __future__ import annotations
-
 import math
 
 from donkeysim.core.kernel import inner_kernel

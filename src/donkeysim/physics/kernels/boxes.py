@@ -1,7 +1,5 @@
 """Contacts between two boxes: separating axes, then the overlap of the touching faces, or two edges."""
 
-from __future__ import annotations
-
 from donkeysim.core.kernel import inner_kernel
 from donkeysim.core.vector import (
     ZERO,
@@ -20,6 +18,8 @@ from donkeysim.core.vector import (
 from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.shape import add_contact
 
+# Contacts of faces have up to four points and hold a box still, one of edges has a single point: rounding must not
+# choose between them.
 EDGE_PREFERENCE = 0.001
 """An axis across two edges is taken only if it parts the boxes by this much more than every face's [m]."""
 

@@ -1,7 +1,5 @@
 """Copies cars and props between `State` and the rows of the scratch table that steps work on."""
 
-from __future__ import annotations
-
 import math
 
 from donkeysim.core.kernel import inner_kernel
@@ -23,6 +21,7 @@ from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.actuators import find_wheel_angle, limit_request
 from donkeysim.physics.kernels.vehicle import rotate_frame
 
+# 80 km of the original's world: whoever gets there fell off it.
 FAR = 10_000.0
 """A car beyond this distance from the world's origin is put back [m]."""
 

@@ -3,8 +3,6 @@
 A frustum is looked at as a stack of discs: of each disc the rim point nearest to the other shape counts.
 """
 
-from __future__ import annotations
-
 from donkeysim.core.kernel import inner_kernel
 from donkeysim.core.vector import (
     ZERO,
@@ -26,6 +24,7 @@ from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.ground import measure_depth
 from donkeysim.physics.kernels.shape import add_contact
 
+# A cone of 0.1 m has one every 12 mm, so a wall's edge is missed by at most 6 mm.
 DISC_COUNT = 9
 """Discs of a frustum."""
 

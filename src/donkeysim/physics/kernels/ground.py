@@ -1,7 +1,5 @@
 """Height, slope and friction of the ground under a point."""
 
-from __future__ import annotations
-
 import math
 
 from donkeysim.core.kernel import inner_kernel

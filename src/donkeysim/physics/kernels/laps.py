@@ -11,8 +11,6 @@ wants to time parts of a lap, once in each lap; they count nothing. The moment o
 the straight line from one place of the car's origin to the next meets the gate.
 """
 
-from __future__ import annotations
-
 from donkeysim.core.kernel import inner_kernel
 from donkeysim.physics.kernels.layout import (
     EVENT_RESERVE,

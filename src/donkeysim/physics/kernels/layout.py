@@ -5,8 +5,6 @@ both kinds share the first columns, so contacts need not know what they push. Ve
 positions of bodies are those of the centre of mass.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from donkeysim.core.types import ByteArray, FloatArray, IntArray, LongArray

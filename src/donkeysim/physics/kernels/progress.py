@@ -5,8 +5,6 @@ that is the nearer one: a fast car, one driving backwards and one that was put e
 and their cte grows. Its clients are told these figures; everything of ours goes by the node that is really there.
 """
 
-from __future__ import annotations
-
 import math
 
 from donkeysim.core.kernel import inner_kernel
@@ -15,12 +13,15 @@ from donkeysim.physics.kernels.ground import find_surface
 from donkeysim.physics.kernels.layout import N_CLOSED, N_NODE, N_NODE_COUNT, N_SHORTEST, N_SHORTEST_COUNT
 from donkeysim.world.state import NODE_UNKNOWN
 
+# 16 m at 0.25 m a node: a car that has gone farther since the last search was put elsewhere.
 SEARCH_LIMIT = 64
 """Segments that one local search passes at most."""
 ACTIVE_STEPS = PHYSICS_RATE // 20
 """Physics steps in which the active node goes on by one at most; counted on the world's clock, as frames may differ."""
 STRAY_LENGTH = 0.2
 """Length [m] over which a search goes on although it comes no nearer: recorded paths step back in places."""
+# Nearer than that most roads' edges lie: a car on the road is never lost, and who is farther pays for the long search
+# now and then only.
 LOST_DISTANCE = 1.5
 """Distance from the path [m] beyond which the whole path is searched now and then."""
 

@@ -1,7 +1,5 @@
 """Shapes of bodies and obstacles, and the list of contacts."""
 
-from __future__ import annotations
-
 from donkeysim.core.kernel import inner_kernel
 from donkeysim.core.vector import add_scaled, get_axis, get_vector, set_vector
 from donkeysim.physics.kernels import layout

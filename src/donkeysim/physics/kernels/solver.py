@@ -5,18 +5,21 @@ nothing overlaps in the first place. What overlap is left is taken away by shift
 adds no kinetic energy.
 """
 
-from __future__ import annotations
-
 import math
 
 from donkeysim.core.kernel import inner_kernel
 from donkeysim.core.vector import ZERO, add_scaled, cross, dot, get_axis, get_vector, scale, set_vector, subtract
 from donkeysim.physics.kernels import layout
 
+# Impulses pass through one contact a round: a car on four corners against a wall settles in a few, a stack of boxes
+# needs as many rounds as it is high.
 ITERATIONS = 12
 """Rounds over all contacts."""
+# Some overlap has to stay, or resting contacts would come and go with every step; 0.2 mm are not seen.
 SLOP = 0.0002
 """Overlap that is left alone [m]."""
+# Nine tenths are gone after ten steps, 20 ms. All at once, two contacts of a body would each move it by the whole and
+# shake it.
 SHIFT_SHARE = 0.2
 """Share of the remaining overlap taken away per step."""
 

@@ -1,7 +1,5 @@
 """Friction curves of tyres and the rule for joint slip."""
 
-from __future__ import annotations
-
 import math
 
 from donkeysim.core.kernel import inner_kernel

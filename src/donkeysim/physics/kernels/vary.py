@@ -1,7 +1,5 @@
 """Writes a car's parameters as its drawn values say."""
 
-from __future__ import annotations
-
 from donkeysim.core.kernel import index_kernel
 from donkeysim.core.types import FloatArray
 from donkeysim.physics.kernels import layout

@@ -7,8 +7,6 @@ one step, which matters below 0.1 m/s only. A standing tyre is also an elastic b
 on a slope would creep, as slip alone gives force only to what moves.
 """
 
-from __future__ import annotations
-
 import math
 
 from donkeysim.core.kernel import inner_kernel
@@ -36,10 +34,13 @@ from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.ground import find_friction, sample_height
 from donkeysim.physics.kernels.tyre import divide_arctangent, divide_curve
 
+# At 70° and 46° (`TILT_FULL`) between a wheel and the ground: a wheel on a wall's edge must not lift the car with its
+# spring's whole force, and no road is as steep.
 TILT_NONE = 0.35
 """Cosine between the suspension's axis and the ground's normal below which a wheel bears nothing."""
 TILT_FULL = 0.7
 """The same, from which it bears fully."""
+# A standing car on a slope gives by a fifth of a millimetre at most.
 GRIP_LENGTH = 0.0002
 """Deflection of a standing contact at which it slides [m]."""
 GRIP_ROLL = 0.000004

@@ -1,7 +1,5 @@
 """Where a lens takes a pixel from: a fisheye by its formula, see `donkeysim.render.warp`; a real one by a table."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import inner_kernel

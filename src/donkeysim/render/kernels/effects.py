@@ -5,8 +5,6 @@ there are or which thread draws them. Four random bytes add up to a value that i
 over whole rows of values, red, green and blue one after another, so that they run on vectors.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -18,9 +16,11 @@ from donkeysim.core.types import ByteArray, Float32Array, LongArray, WordArray
 BLUR_REACH = 16
 """Farthest pixel that a blur takes in; twice the greatest standard deviation."""
 
+# A neighbour would get e^-200 of a pixel's light.
 LEAST_BLUR = np.float32(0.05)
 """A blur narrower than this changes nothing [pixel]."""
 
+# Four bytes, each evenly 0 to 255: the root of 4 (256² - 1) / 12.
 NOISE_SPREAD = np.float32(1.0 / 147.8)
 """One over the standard deviation of the sum of four random bytes."""
 

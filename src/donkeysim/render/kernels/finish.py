@@ -1,7 +1,5 @@
 """From packed pixels to the picture that leaves: smaller, warped, grey, RGB bytes; and depth and classes."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

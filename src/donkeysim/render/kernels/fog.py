@@ -1,13 +1,13 @@
 """Fog, and colours as one word."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import inner_kernel
 from donkeysim.render.kernels.layout import LIGHT
 from donkeysim.world.scene import CLASS_GROUND, CLASS_LINE, CLASS_ROAD, CLASS_SKY
 
+# Four multiplications in place of an exponential, which would keep the loop off vectors; what passes is off by 1.7 % of
+# the light at most.
 FOG_POWER = 16
 """Fog lets through (1 - density * w / FOG_POWER) ** FOG_POWER, which tends to exp(-density * w)."""
 

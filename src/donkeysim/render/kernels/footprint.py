@@ -1,7 +1,5 @@
 """How much of its texture a pixel covers, and which mip level suits that."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import inner_kernel, span_kernel

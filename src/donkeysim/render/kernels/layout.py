@@ -4,8 +4,6 @@ The columns of a table are a named tuple of numbers: `basis[BASIS.eye]` is the f
 that their table names, rotations go row by row.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from donkeysim.core.types import Float32Array, IntArray
@@ -257,24 +255,31 @@ SPAN_INT, SPAN_INTS = SpanIntRows(), 8
 SPHERE_RADIUS = 3
 """Column of a sphere's radius [m], behind its centre."""
 
+# Numbers of 32 bits in a vector of 256; vectors of 512 were 2 % faster at best, slower on short runs
+# (docs/decisions/0004).
 LANES = 8
 """Row loops run over multiples of this many pixels; rows are padded accordingly."""
 
 STATE_NEW, STATE_FLAT, STATE_SMALL, STATE_LARGE, STATE_PLAIN = range(5)
 """How a record is coloured: not known yet; one colour; one mip level; a mip level per block; the sky."""
 
+# Within 40 pixels a triangle's distance seldom doubles, which is what another mip level stands for.
 SMALL_SIDE = 40
 """Triangles with fewer columns and rows than this have one mip level and one amount of fog."""
 
+# One colour instead of texels below 5 pixels; 8 gained nothing in small pictures (docs/decisions/0022).
 TINY_SIDE = 5
 """Those with fewer than this have one colour, the mean of their part of the texture."""
 
 TINY_SIDE_FAST = 12
 """The same for the quality `fast`."""
 
+# Four vectors of eight pixels: shorter blocks choose levels more often than they change, longer ones show where they
+# do.
 BLOCK = 32
 """Pixels of a large triangle's row that share a mip level."""
 
+# Spans of eight rows are enough to fill vectors, and fit into a cache.
 BAND = 8
 """Rows whose spans are prepared together; a power of two."""
 

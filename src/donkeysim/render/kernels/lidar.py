@@ -4,8 +4,6 @@ Every shape spans few columns of a scan, so shapes are put into the scan one aft
 sphere is seen), instead of searching the world for every ray.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

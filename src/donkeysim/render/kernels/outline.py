@@ -5,8 +5,6 @@ whose centre lies beyond it. Edges are evaluated from their two end points in an
 meet without gap or overlap.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import inner_kernel, span_kernel

@@ -4,8 +4,6 @@ The luma of a triangle's texture is weighed by one factor, which is right for th
 by a little where coloured light falls on a texture of many colours.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import inner_kernel, span_kernel

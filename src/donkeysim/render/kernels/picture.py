@@ -1,7 +1,5 @@
 """The order of a picture: place the camera, find what is seen, colour it, darken the ground under things, finish."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import inner_kernel, kernel, span_kernel, take_row

@@ -4,8 +4,6 @@ There rows go through working memory of one thread; here each pixel is an index,
 lies in tables of all pictures.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import index_kernel, inner_kernel

@@ -1,7 +1,5 @@
 """Where cameras, cars, wheels and plates are: rotations of bodies, as a picture needs them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import inner_kernel, kernel

@@ -3,8 +3,6 @@
 Depth is 1/w (w along the optical axis), linear on the screen; coordinates are those of `outline`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import inner_kernel, span_kernel

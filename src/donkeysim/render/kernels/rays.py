@@ -1,13 +1,12 @@
 """Where a ray meets a box, a frustum or the ground; origins and rays are vectors of three numbers."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
 from donkeysim.core.kernel import inner_kernel
 
+# A thousandth of a millimetre, far above the rounding of metres in float64 and below what a lidar tells.
 SLACK = 1e-6
 """What just touches is met [m]."""
 

@@ -4,8 +4,6 @@ Fog is taken off before and put on again, so things change their colour as if th
 lies on the ground, in the world's frame; a car drives over it. All of it is computed, so no picture is loaded.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

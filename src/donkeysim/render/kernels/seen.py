@@ -1,7 +1,5 @@
 """What a camera looks at: its view, which rows of its picture are drawn, and which meshes may be seen in them."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -37,6 +35,7 @@ NEAR = np.float32(0.3 / 8.0)
 SKY_NEAR = np.float32(1.0e3)
 """Near plane of the sky's box [m], a hundredth of its size: cut nearer, its corners would lie too far out."""
 
+# Four meshes of a distant car for less than two pixels each.
 SMALLEST_WHEEL = np.float32(0.75)
 """Wheels are left out when their radius is fewer pixels than this."""
 

@@ -7,8 +7,6 @@ but blends texels that are larger than pixels: for people, who look at large pic
 lanes: what lies beyond a run's end is overwritten by the next run.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -7,8 +7,6 @@ between three pairs of parallel lines. Both darken any surface near the height o
 need no geometry of their own and follow slopes and kerbs.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -21,9 +19,12 @@ from donkeysim.render.kernels.vector import dot, read_vector, subtract
 SHADOW_STRENGTH = np.float32(0.62)
 """Share of the light that is missing under the middle, and down the sun."""
 
+# Twice the sun's (`CAST_SOFTNESS`): under a car the sky's light is missing, which comes from all sides.
 SHADOW_SOFTNESS = np.float32(0.055)
 """Width of the edge under a thing, half of it inside the rectangle [m]."""
 
+# The sun's disc blurs an edge by 1 % of its distance, a few millimetres here; the rest hides that a box casts the
+# shadow.
 CAST_SOFTNESS = np.float32(0.025)
 """The same down the sun."""
 
@@ -33,9 +34,11 @@ SHADOW_DEPTH = np.float32(0.1)
 SHADOW_RISE = np.float32(0.012)
 """Nor does one twice this far above [m]."""
 
+# With 0.25 the boxes on the screen became larger and the pass twice as expensive (docs/decisions/0015).
 GROUND_SLOPE = np.float32(0.1)
 """By how much more for every metre beside the thing: the ground may rise and fall."""
 
+# A slope of 4: longer shadows would reach beyond the boxes on the screen that are looked through for them.
 LOWEST_SUN = np.float32(0.25)
 """Shadows are no longer than those of a sun whose direction's z is this."""
 

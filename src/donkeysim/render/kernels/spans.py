@@ -4,8 +4,6 @@ A band of rows is listed first and its spans are prepared together on vectors, s
 all they need: levels chosen one by one, each right before its pixels, took a tenth to a fifth of a picture's time.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

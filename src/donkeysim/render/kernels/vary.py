@@ -1,7 +1,5 @@
 """Writes light, colours, mounting and lens as the values drawn for a car say, first by car, then by camera."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -41,6 +39,7 @@ MEDIUM = 127.5
 SKY_DEPTH = 30.0
 """How far one looks through fog that the scene does not have before one sees its sky [m]."""
 
+# The tangent of half of it must stay finite: at 180° a plane picture has no end.
 FOV_LEAST, FOV_MOST = math.radians(10.0), math.radians(170.0)
 """Limits of the field of view of a varied camera [rad]."""
 

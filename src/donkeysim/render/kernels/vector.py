@@ -3,8 +3,6 @@
 They are copied into their callers, so that in pictures products and sums may fuse; those of `core.vector` never do.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import inner_kernel

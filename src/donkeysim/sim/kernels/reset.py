@@ -1,7 +1,5 @@
 """Worlds back to how they began, cars put on their paths, and what they are asked for."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Draws what differs from car to car and from reset to reset, into tables that kernels here and on a GPU read."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Poses on and beside paths, by arc length: the one formula of simulators, environments and batches on a device."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

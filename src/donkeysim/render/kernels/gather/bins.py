@@ -3,8 +3,6 @@
 A tile leaves out what lies wholly behind a triangle that covers all of it, which changes no picture.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import index_kernel, inner_kernel

@@ -1,7 +1,5 @@
 """Colour of pixels from the record that each shows, by the formulas of `shade`; each pixel has a mip level."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import index_kernel, inner_kernel, span_kernel

@@ -1,7 +1,5 @@
 """How pictures leave: edges softened, warped, grey, as bytes or as numbers from 0 to 1; and distances and classes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import index_kernel, inner_kernel, span_kernel

@@ -5,8 +5,6 @@ camera), `set_up` (a triangle), `bins` (a block of tiles, then a tile), `see` (f
 row), `recolour`, `darken`, `soften` and `finish` (likewise). None writes what another index of its run reads.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +13,7 @@ from numpy.typing import NDArray
 from donkeysim.core.kernel import inner_kernel
 from donkeysim.core.types import Float32Array, IntArray, LongArray, WordArray
 
+# Wider than high, as texels of a row lie together in memory.
 TILE_WIDTH, TILE_HEIGHT = 16, 8
 """Pixels that share a list of triangles."""
 

@@ -1,7 +1,5 @@
 """First stages: where cameras are, which clusters of triangles they may see, and which of these triangles."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import index_kernel, inner_kernel

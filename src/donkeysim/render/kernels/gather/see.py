@@ -1,7 +1,5 @@
 """Which triangle is seen at each pixel: every triangle of the tile's list is tried at four pixels side by side."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import index_kernel, inner_kernel

@@ -1,7 +1,5 @@
 """A triangle's record: its edges, how it runs over its texture, its light."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import index_kernel, inner_kernel

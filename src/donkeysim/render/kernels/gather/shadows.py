@@ -1,7 +1,5 @@
 """Shadows under cars and props, as `shadow` draws them: listed for each camera, then cast on its pixels."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.kernel import index_kernel, inner_kernel, span_kernel
