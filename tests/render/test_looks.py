@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import mmap
+import os
 import threading
 from dataclasses import replace
 
@@ -69,6 +71,26 @@ def test_a_scene_looks_the_same_with_what_was_remembered_of_it_and_it_goes_with_
     del one, two, turned
     gc.collect()
     assert looks._MESHES == texture._SMALLER_LEVELS == {}
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="Linux alone has memory that can be shared so")
+def test_from_the_third_on_renderers_of_a_scene_share_texels_until_they_change_some():
+    scene = make_scene()
+    first, second, third, fourth = (make_renderer([scene]) for _ in range(4))
+    begins = [renderer.tables.texel for renderer in (first, second, third, fourth)]
+    assert all(np.array_equal(begins[0], texels) for texels in begins)
+    assert [is_mapped(texels) for texels in begins] == [False, True, True, True]
+    third.set_bodies([0], BodySpec(name="Ann"))
+    third.tables.texel[:] = 7
+    assert np.array_equal(begins[0], fourth.tables.texel)
+    assert np.array_equal(draw(first), draw(fourth))
+    assert np.array_equal(draw(first), draw(make_renderer([scene])))
+
+
+def is_mapped(texels):
+    while isinstance(texels, np.ndarray):
+        texels = texels.base
+    return isinstance(texels, memoryview | mmap.mmap)
 
 
 @pytest.mark.parametrize("most", [looks.MOST_PLATES, 5])

@@ -3,10 +3,16 @@
 Simulators of the same scene, as in a batch of environments each with one of its own, and drivers there share this work.
 """
 
+import mmap
+import os
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
+
+import numpy as np
+
+from donkeysim.core.types import WordArray
 
 M = TypeVar("M")
 
@@ -71,3 +77,30 @@ def remember(known: dict[int, M], thing: object, make: Callable[[], M]) -> M:
         weakref.finalize(thing, known.pop, key, None)
         known[key] = made
     return known[key]
+
+
+class SharedPages:
+    """Numbers with which many arrays begin; each owns what it changes, and shares all other memory.
+
+    Attributes:
+        count: How many there are; those behind them are 0 and take no memory.
+    """
+
+    def __init__(self, content: WordArray, room: int) -> None:
+        self.count = len(content)
+        self._file = os.memfd_create("donkeysim")
+        weakref.finalize(self, os.close, self._file)
+        os.ftruncate(self._file, room * content.itemsize)
+        np.frombuffer(mmap.mmap(self._file, 0), np.uint32)[: self.count] = content
+
+    def open(self) -> WordArray:
+        """Return one more array."""
+        return np.frombuffer(mmap.mmap(self._file, 0, access=mmap.ACCESS_COPY), np.uint32)
+
+
+def share_pages(content: WordArray, room: int) -> SharedPages | None:
+    """Return a copy to begin arrays of so many numbers with; None: the system has no memory that can be shared so."""
+    try:
+        return SharedPages(content, room)
+    except (AttributeError, OSError):  # Linux alone has files without a name
+        return None

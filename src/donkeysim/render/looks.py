@@ -65,6 +65,7 @@ class Looks:
         self._cars_per_world, self._props_per_world = cars_per_world, props_per_world
         self._store = MeshStore()
         self._pool, self._quads, self._has_quads = TexelPool(), QuadPool(), False
+        self._pool.fill(scenes)
         self._materials = _Materials()
         self._class_cell = np.zeros(1, np.uint8)
         self._white = self._pool.add([np.full((1, 1, 4), 255, np.uint8)])
@@ -73,6 +74,7 @@ class Looks:
         self._plates: dict[tuple[str, int], _PlateSlot] = {}
         self._shadows: dict[tuple[int, str], list[float]] = {}
         scene_mesh = np.array([self._add_scene(scene) for scene in scenes], np.int32).reshape(-1, 2)
+        self._pool.share(scenes)
         car_count, prop_count = world_count * cars_per_world, world_count * props_per_world
         self._fixed: dict[str, Any] = {
             "light": np.array([_pack_light(scene) for scene in scenes], np.float32),

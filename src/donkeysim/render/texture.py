@@ -3,15 +3,16 @@
 import math
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from donkeysim.core.errors import SceneError, ShapeError
-from donkeysim.core.memory import remember
+from donkeysim.core.memory import SharedPages, remember, share_pages
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, WordArray
+from donkeysim.world.scene import Scene
 
 LEVEL_LIMIT = 14
 """Mip levels a texture may have; its longer side is at most 2 ** (LEVEL_LIMIT - 1) texels."""
@@ -53,6 +54,10 @@ _HOLED_LEVELS: dict[int, list[WordArray]] = {}
 _SMALLER_LEVELS: dict[int, list[WordArray]] = {}
 """Mip levels of other living pictures by their `id`, but for the first, which is the picture: a third of its memory."""
 
+# Copying texels was nearly all that a further renderer took. Most programs have one only, which would gain nothing.
+_FILLED: dict[int, list[tuple[SharedPages | None, IntArray, IntArray]]] = {}
+"""Of living scenes by their `id`: what `TexelPool` has when it is filled, without texels after the first renderer."""
+
 
 @dataclass
 class TexelPool:
@@ -67,6 +72,7 @@ class TexelPool:
     texel: WordArray = field(default_factory=lambda: np.zeros(0, np.uint32))
     level_base: IntArray = field(default_factory=lambda: np.zeros((0, LEVEL_LIMIT), np.int32))
     size_log: IntArray = field(default_factory=lambda: np.zeros((0, 3), np.int32))
+    _count: int = 0
     _room: WordArray = field(default_factory=lambda: np.zeros(0, np.uint32))
     _next_room: tuple[WordArray, int] | None = None
     _last_room: WordArray | None = None
@@ -74,7 +80,9 @@ class TexelPool:
 
     def add(self, pictures: list[ByteArray]) -> int:
         """Add textures, shape [height, width, 4] each, sRGB and alpha; return the index of the first."""
-        first = len(self.size_log)
+        first, self._count = self._count, self._count + len(pictures)
+        if self._count <= len(self.size_log):
+            return first  # see `fill`
         bases, sizes = [self.level_base], [self.size_log]
         cursor = len(self.texel)
         texel = self._make_room(cursor + sum(count_texels(picture) for picture in pictures))
@@ -93,6 +101,22 @@ class TexelPool:
         self.level_base = np.concatenate(bases)
         self.size_log = np.concatenate(sizes)
         return first
+
+    def fill(self, scenes: Sequence[Scene]) -> None:
+        """Take the texels of renderers that had the same single scene before; adding them anew then does nothing."""
+        filled = _FILLED.get(id(scenes[0])) if len(scenes) == 1 else None
+        if filled and (pages := filled[-1][0]) is not None:
+            _, self.level_base, self.size_log = filled[-1]
+            self._room = pages.open()
+            self.texel = self._room[: pages.count]
+
+    def share(self, scenes: Sequence[Scene]) -> None:
+        """Let further renderers of a single scene, all of which has been added, have its texels without a copy."""
+        filled = remember(_FILLED, scenes[0], list[tuple[SharedPages | None, IntArray, IntArray]])
+        if len(scenes) == 1 and len(filled) < 2:
+            pages = share_pages(self.texel, len(self.texel) + SPARE) if filled else None
+            filled.append((pages, self.level_base, self.size_log))
+            self.fill(scenes)
 
     def replace(self, texture: int, picture: ByteArray) -> None:
         """Write a picture of the same size, with holes as the other, in the place of a texture."""
