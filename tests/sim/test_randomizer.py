@@ -51,6 +51,9 @@ SHOWS = {
     "picture.exposure": -1.0,
     "picture.noise": 9.0,
     "picture.jpeg_quality": 10.0,
+    "sensor.vignette": 0.5,
+    "sensor.balance": 0.6,
+    "sensor.flicker": 0.4,
 }
 """Values that change pictures and nothing else."""
 

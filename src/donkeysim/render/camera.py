@@ -152,7 +152,7 @@ class Renderer:
         varied = self.variation
         if varied is not None:
             rows = varied.rows._replace(quality=varied.rows.quality.copy())
-            varied = replace(varied, rows=rows, number=varied.number.copy())
+            varied = replace(varied, rows=rows, number=varied.number.copy(), turn=varied.turn.copy())
         return Capture(group, self.keep(state), varied)
 
     def keep(self, state: State) -> Moment:

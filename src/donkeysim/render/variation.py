@@ -8,7 +8,7 @@ for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -41,13 +41,15 @@ class CarVariation:
     Attributes:
         rows: Of all cars.
         number: What a picture's noise begins with, shape [car_count].
-        has_effects: Whether blur, exposure or noise ever differ.
+        turn: Yaw rate of the car at its picture [rad/s], shape [car_count].
+        has_effects: Whether blur, shading, exposure or noise ever differ.
         has_files: Whether pictures go through a JPEG file.
         version: Of all rows; counted up by whoever has some written.
     """
 
     rows: CarRows
     number: WordArray
+    turn: Float32Array
     has_effects: bool
     has_files: bool
     version: int = 0
@@ -70,10 +72,11 @@ def make_variation(spec: RandomizationSpec, light: Float32Array) -> CarVariation
         effect=np.zeros((count, EFFECT.grey), np.float32),
         quality=np.zeros(count, np.int32),
     )
-    rows.effect[:, EFFECT.gain] = 1.0
+    rows.effect[:, EFFECT.gain] = rows.effect[:, EFFECT.balance : EFFECT.flicker] = 1.0
     return CarVariation(
         rows,
         number=np.zeros(count, np.uint32),
+        turn=np.zeros(count, np.float32),
         has_effects=spec.has_effects,
         has_files=spec.picture.jpeg_quality is not None,
     )
@@ -85,7 +88,8 @@ class VariedCameras:
 
     Attributes:
         meant: How they are without that.
-        size: Width and height of the pictures [pixel].
+        size: Width and height of the pictures [pixel], rows that are cut off included.
+        top: How many of these are cut off above.
         squeeze: Fisheye of strength 1 in x and y.
         scaled_height: As many rows as the field of view is of [pixel]; see `warp.Warp.scale`.
         version: Of the variation that the group's tables are of; -1: none yet.
@@ -93,10 +97,16 @@ class VariedCameras:
 
     meant: MeantCameras
     size: tuple[int, int]
+    top: int
     squeeze: tuple[float, float]
     scaled_height: float
     version: int = -1
-    _room: dict[int, tuple[Float32Array, Float32Array, Float32Array]] = field(default_factory=dict)
+    _room: dict[int, tuple[Float32Array, ...]] = field(default_factory=dict)
+
+    @property
+    def lens(self) -> tuple[float, float, tuple[float, float]]:
+        """What `kernels.vary.vary_camera` has to know of them."""
+        return self.scaled_height, float(self.size[1]), self.squeeze
 
     def aim(self, row: int, position: Sequence[float], rotation: Sequence[float]) -> None:
         """Put one camera elsewhere on its car; see `CameraGroup.aim`."""
@@ -106,7 +116,7 @@ class VariedCameras:
     def select(self, rows: slice) -> VariedCameras:
         """Return some of the cameras; they share the arrays and the working memory."""
         meant = MeantCameras._make(array[rows] for array in self.meant)
-        return VariedCameras(meant, self.size, self.squeeze, self.scaled_height, self.version, self._room)
+        return replace(self, meant=meant)
 
     def update(self, device: Device, variation: CarVariation, tables: CameraTables) -> None:
         """Write those tables of the group anew whose cars' rows have changed."""
@@ -114,7 +124,7 @@ class VariedCameras:
             return
         self.version = variation.version
         if (self.meant.serial != variation.rows.serial[tables.car]).any():
-            arguments = (self.scaled_height, self.squeeze, variation.rows, self.meant, tables)
+            arguments = (*self.lens, variation.rows, self.meant, tables)
             device.run(vary_camera, len(tables.car), *arguments, block=CAMERA_BLOCK)
 
     def finish(self, workers: Workers, variation: CarVariation, car: IntArray, picture: ByteArray) -> None:
@@ -127,11 +137,12 @@ class VariedCameras:
         """
         if variation.has_effects:
             number = variation.number[car] ^ self.meant.number
-            rows = picture.reshape(*picture.shape[:2], -1)
+            rows, view = picture.reshape(*picture.shape[:2], -1), (self.top, self.size[1])
+            own = self.meant.effect, number, variation.turn[car]
 
             def expose(worker: int, next_row: LongArray) -> None:
                 room = self._find_room(worker)
-                finish_pictures(next_row, len(car), self.meant.effect, number, rows, *room)
+                finish_pictures(next_row, len(car), view, *own, rows, *room)
 
             workers.run(expose, len(car))
         if variation.has_files:
@@ -143,19 +154,21 @@ class VariedCameras:
 
             workers.run(compress, len(car))
 
-    def _find_room(self, worker: int) -> tuple[Float32Array, Float32Array, Float32Array]:
+    def _find_room(self, worker: int) -> tuple[Float32Array, ...]:
         """Return a worker's working memory."""
         if worker not in self._room:
             width, height = self.size
             wide, soft = np.zeros(3 * (width + 2 * BLUR_REACH), np.float32), np.zeros((height, 3 * width), np.float32)
-            self._room[worker] = wide, soft, np.zeros(BLUR_REACH + 1, np.float32)
+            weight, shade = np.zeros(BLUR_REACH + 1, np.float32), np.zeros((2, 3 * width), np.float32)
+            self._room[worker] = wide, soft, weight, shade
         return self._room[worker]
 
 
 def vary_cameras(cameras: Sequence[CameraSpec], second: Sequence[bool]) -> VariedCameras:
     """Return cameras of one size, ready to differ; `second` as for `Renderer.make_group`."""
     effect = np.zeros((len(cameras), EFFECT_WIDTH), np.float32)
-    effect[:, EFFECT.gain], effect[:, EFFECT.grey] = 1.0, [camera.grey for camera in cameras]
+    effect[:, EFFECT.gain] = effect[:, EFFECT.balance : EFFECT.flicker] = 1.0
+    effect[:, EFFECT.grey] = [camera.grey for camera in cameras]
     meant = MeantCameras(
         pose=np.array([(*camera.position, *camera.rotation) for camera in cameras], np.float64),
         fov=np.array([camera.fov for camera in cameras], np.float64),
@@ -165,4 +178,5 @@ def vary_cameras(cameras: Sequence[CameraSpec], second: Sequence[bool]) -> Varie
         serial=np.full(len(cameras), -1, np.int64),
     )
     size, warp = (cameras[0].width, cameras[0].height), open_warp(cameras[0])
-    return VariedCameras(meant, size, compute_fisheye((1.0, 1.0), *warp.size), warp.scale * size[1])
+    squeeze = compute_fisheye((1.0, 1.0), *warp.size)
+    return VariedCameras(meant, size, cameras[0].crop_top, squeeze, warp.scale * size[1])

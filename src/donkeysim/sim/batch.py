@@ -172,7 +172,7 @@ class Batch:
         changing = (*cars, physics.world_scene, physics.events, physics.no_orders, simulator.world_key)
         cameras = [camera.count_bytes() for camera in self._cameras]
         randomizer = simulator.place.randomizer
-        drawn = () if randomizer is None else (randomizer.drawn, randomizer.looks[-1], randomizer.number)
+        drawn = () if randomizer is None else (randomizer.drawn, randomizer.looks[-1], randomizer.moment)
         tables: tuple[Any, ...] = simulator.renderer.tables if self._cameras else ()
         return MemoryUse(
             scenes=count_bytes((physics.tables, physics.book.paths, self.paths, self._beginning, tables)),

@@ -12,7 +12,7 @@ from donkeysim.core.memory import count_bytes
 from donkeysim.render.camera_group import Frame
 from donkeysim.render.effects import PictureEffects
 from donkeysim.render.gather import GatherRenderer
-from donkeysim.render.kernels.vary import number_picture, vary_camera
+from donkeysim.render.kernels.vary import note_picture, vary_camera
 from donkeysim.render.tables import MeantCameras
 from donkeysim.render.variation import CAMERA_BLOCK, vary_cameras
 from donkeysim.sim.randomizer import CAR_BLOCK
@@ -117,10 +117,10 @@ class GatherCamera:
         if randomizer is not None:
             varied = vary_cameras([camera] * cars, [False] * cars)
             self.meant = device.upload(varied.meant)
-            self._lens = varied.scaled_height, varied.squeeze
+            self._lens = varied.lens
             if randomizer.spec.has_effects:
                 shape = (cars, *self.group.colour.shape[1:])
-                self._effects = PictureEffects(device, randomizer.spec.picture, shape)
+                self._effects = PictureEffects(device, randomizer.spec, shape, (camera.crop_top, camera.height))
                 self._drawn = device.zeros(tuple(self.group.flat.shape), np.uint8)
                 colour = self._drawn.reshape(tuple(colour.shape))
         self.pictures = [Pictures(colour, self.group.depth, self.group.segment)]
@@ -134,10 +134,10 @@ class GatherCamera:
             device.run(vary_camera, simulator.car_count, *meant, block=CAMERA_BLOCK)
         self._renderer.render(self.group, simulator.state, begins)
         if randomizer is not None and self._effects is not None and self.meant is not None:
-            number = randomizer.number
-            numbers = (simulator.spec.cars_per_world, simulator.world_key, simulator.state.step_index, number)
-            device.run(number_picture, simulator.car_count, *numbers, block=CAR_BLOCK)
-            self._effects.apply(self.meant, self.group.rows.car, number, self.group.flat, self._drawn)
+            state, moment = simulator.state, randomizer.moment
+            own = (simulator.spec.cars_per_world, simulator.world_key, state.step_index, state.angular_velocity)
+            device.run(note_picture, simulator.car_count, *own, *moment, block=CAR_BLOCK)
+            self._effects.apply(self.meant, self.group.rows.car, moment, self.group.flat, self._drawn)
 
     def count_missed(self) -> int:
         """See `BatchCamera.count_missed`."""

@@ -18,7 +18,7 @@ from donkeysim.physics.kernels.vary import vary_params
 from donkeysim.physics.vehicle import pack_car
 from donkeysim.render.camera import Renderer
 from donkeysim.render.camera_group import CameraGroup
-from donkeysim.render.kernels.vary import number_picture, vary_looks
+from donkeysim.render.kernels.vary import note_picture, vary_looks
 from donkeysim.sim.delay_line import list_under_way, make_lines
 from donkeysim.world.kernels.draw import Drawn, draw_values, make_drawn, make_knobs
 from donkeysim.world.randomization import RandomizationSpec, find_column, list_knobs
@@ -36,7 +36,7 @@ class Randomizer:
         knobs: What is drawn.
         drawn: Values of all cars, arrays of their device.
         looks: What follows from them for cameras, likewise: scenes, lights, and the rows of `variation`.
-        number: What the noise of each car's next picture begins with, likewise.
+        moment: What the noise of each car's next picture begins with, and the car's yaw rate [rad/s], likewise.
         actions: Commands on their way; None when they are never late.
         pictures: Moments that pictures are made of; None when they are never late.
     """
@@ -51,7 +51,7 @@ class Randomizer:
         self._written = device.download(physics.car_params.packed).copy()
         self._variation = renderer.open_variation(spec)
         self.looks: Any = device.upload((*renderer.scene_lights, self._variation.rows))
-        self.number: Any = device.upload(self._variation.number)
+        self.moment: Any = device.upload((self._variation.number, self._variation.turn))
         rooms = (layout.world_count, layout.cars_per_world, layout.props_per_world)
         self.actions, self.pictures = make_lines(spec.delay, *rooms)
 
@@ -130,7 +130,9 @@ class Randomizer:
         self.refresh(state, world_key)
         cars: LongArray = group.frame.car.astype(np.int64)
         if self._variation.has_effects:
-            self._run(number_picture, self._cars_per_world, world_key, state.step_index, self._variation.number)
+            self._run(
+                note_picture, self._cars_per_world, world_key, state.step_index, state.angular_velocity, *self.moment
+            )
         if self.pictures is None or not len(cars):
             yield group, state
             return

@@ -190,6 +190,26 @@ class BatteryRanges:
 
 
 @dataclass(frozen=True)
+class SensorRanges:
+    """How the light comes through lens and sensor, before the exposure of `PictureRanges`.
+
+    Attributes:
+        vignette: Share of the light that is lost in the corners; it grows with the square of the distance from the
+            middle.
+        balance: Times red, green and blue of the picture: a white balance that is off.
+        shutter: How long a picture takes [s]; meanwhile a car that turns blurs it along its rows.
+        flicker: By how much lamps on the mains lighten and darken bands of rows, elsewhere in every picture.
+        bands: How many there are of them from top to bottom; 3 where nothing is given.
+    """
+
+    vignette: Range = field(default=None, metadata=_limit(0.0, 1.0))
+    balance: Range = field(default=None, metadata=_TINT)
+    shutter: Range = field(default=None, metadata=_limit(0.0, 0.1, "s"))
+    flicker: Range = field(default=None, metadata=_limit(0.0, 1.0))
+    bands: Range = field(default=None, metadata=_limit(0.1, 20.0, rest=3.0))
+
+
+@dataclass(frozen=True)
 class RandomizationSpec:
     """Everything that is drawn for each car and anew at each of its resets.
 
@@ -206,6 +226,7 @@ class RandomizationSpec:
         car: Mass, grip, motor, steering.
         delay: Of commands and pictures.
         battery: How full it is.
+        sensor: Vignette, white balance, blur of turning, flicker.
     """
 
     sun: SunRanges = SunRanges()
@@ -219,7 +240,8 @@ class RandomizationSpec:
     picture: PictureRanges = PictureRanges()
     car: CarRanges = CarRanges()
     delay: DelayRanges = DelayRanges()
-    battery: BatteryRanges = BatteryRanges()  # the last: each value's random numbers follow from its place
+    battery: BatteryRanges = BatteryRanges()
+    sensor: SensorRanges = SensorRanges()  # the last: each value's random numbers follow from its place
 
     def __post_init__(self) -> None:
         for table, name, knob in _list_fields(self):
@@ -228,6 +250,8 @@ class RandomizationSpec:
             surface: SurfaceRanges = getattr(self, name)
             if surface.patch_size is not None and surface.patches is None:
                 raise SpecError(f"{name}.patch_size does nothing alone; say with {name}.patches how strong they are.")
+        if self.sensor.bands is not None and self.sensor.flicker is None:
+            raise SpecError("sensor.bands does nothing alone; say with sensor.flicker how strong they are.")
         for name in ("action", "picture"):
             latest = sum((getattr(self.delay, f"{name}{part}") or (0.0, 0.0))[1] for part in ("", "_jitter"))
             if latest > 1.0:
@@ -248,8 +272,9 @@ class RandomizationSpec:
 
     @property
     def has_effects(self) -> bool:
-        """Whether pictures may be blurred, exposed otherwise or noisy."""
-        return any((self.picture.blur, self.picture.exposure, self.picture.noise))
+        """Whether pictures may be blurred, shaded, exposed otherwise or noisy."""
+        given = any((self.picture.blur, self.picture.exposure, self.picture.noise))
+        return given or self.sensor != SensorRanges()
 
 
 @dataclass(frozen=True)

@@ -8,20 +8,34 @@ import numpy as np
 
 from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.core.types import ByteArray, Float32Array, IntArray, LongArray, WordArray
-from donkeysim.render.kernels.effects import EFFECT, LEAST_BLUR, draw_noise, make_byte, weigh_blur
+from donkeysim.render.kernels.effects import (
+    EFFECT,
+    LEAST_BLUR,
+    draw_noise,
+    find_band,
+    find_place,
+    make_byte,
+    weigh_blur,
+    widen_blur,
+)
 
 
 @index_kernel(loose=True)
-def weigh_camera(camera: int, effect: Float32Array, weight: Float32Array, taps: LongArray) -> None:
-    """Write the weights of a camera's blur, none where there is no blur.
+def weigh_camera(
+    camera: int, car: IntArray, turn: Float32Array, effect: Float32Array, weight: Float32Array, taps: LongArray
+) -> None:
+    """Write the weights of a camera's blur along rows and along columns, none where there is no blur.
 
     Args:
+        car: Of each camera, shape [camera_count].
+        turn: Yaw rate of each car [rad/s], shape [car_count].
         effect: Columns EFFECT, shape [camera_count, EFFECT_WIDTH].
-        weight: The middle first, written, shape [camera_count, BLUR_REACH + 1].
-        taps: How many there are, written, shape [camera_count].
+        weight: The middle first, written, shape [camera_count, 2, BLUR_REACH + 1].
+        taps: How many there are, written, shape [camera_count, 2].
     """
-    blur = effect[camera, EFFECT.blur]
-    taps[camera] = weigh_blur(blur, weight[camera]) if blur > LEAST_BLUR else np.int64(0)
+    along, blur = widen_blur(effect[camera], turn[car[camera]]), effect[camera, EFFECT.blur]
+    taps[camera, 0] = weigh_blur(along, weight[camera, 0]) if along > LEAST_BLUR else np.int64(0)
+    taps[camera, 1] = weigh_blur(blur, weight[camera, 1]) if blur > LEAST_BLUR else np.int64(0)
 
 
 @index_kernel(loose=True)
@@ -52,13 +66,13 @@ def blur_pixel(
     begin = (place - column) * channels
     for channel in range(begin, begin + channels):
         total = np.float32(picture[camera, channel + column * channels])
-        if taps[camera] > 0:
-            total *= weight[camera, 0]
-        for k in range(1, taps[camera]):
+        if taps[camera, 0] > 0:
+            total *= weight[camera, 0, 0]
+        for k in range(1, taps[camera, 0]):
             # Beyond its edge the picture goes on in the colour of the edge.
             before = np.float32(picture[camera, channel + max(column - k, 0) * channels])
             after = np.float32(picture[camera, channel + min(column + k, columns - 1) * channels])
-            total += weight[camera, k] * (before + after)
+            total += weight[camera, 0, k] * (before + after)
         soft[here, channel + column * channels] = total
 
 
@@ -85,12 +99,20 @@ def blur_column(row, rows, stride, at, count, weight, picture):
     return total
 
 
+@inner_kernel(loose=True)
+def find_light(effect, number, view, row, column, columns):
+    """Return the light of a pixel, of all channels, by vignette and flicker; see `effects.shade_row`."""
+    lost = find_place(view[0] + row, view[1]) + find_place(column, columns)
+    return find_band(effect, number, view[0] + row, view[1]) * (np.float32(1.0) - effect[EFFECT.vignette] * lost)
+
+
 @index_kernel(loose=True)
 def expose_pixel(
     pixel: int,
     base: int,
     first: int,
     sizes: tuple[int, int, int],
+    view: tuple[int, int],
     effect: Float32Array,
     number: WordArray,
     weight: Float32Array,
@@ -98,13 +120,14 @@ def expose_pixel(
     source: ByteArray | Float32Array,
     target: ByteArray,
 ) -> None:
-    """Write a pixel blurred along its column, times its camera's gain, with noise.
+    """Write a pixel blurred along its column, shaded, times its camera's gain, with noise.
 
     Args:
         pixel: Of all pictures from the first one on.
         base: Camera of the first row of `source`.
         first: Camera of the first picture.
         sizes: Rows, columns, channels.
+        view: Rows cut off above, and rows that a picture would have if none were cut off.
         effect: Columns EFFECT, shape [camera_count, EFFECT_WIDTH].
         number: What each picture's noise begins with, shape [camera_count].
         weight: As `weigh_camera` writes it.
@@ -118,10 +141,12 @@ def expose_pixel(
     row, column = place // columns, place % columns
     gain, noise = effect[camera, EFFECT.gain], effect[camera, EFFECT.noise]
     is_grey = channels == 1 or effect[camera, EFFECT.grey] != np.float32(0.0)
-    stride, count = columns * channels, taps[camera]
+    stride, count = columns * channels, taps[camera, 1]
+    light = find_light(effect[camera], number[camera], view, row, column, columns)
     for channel in range(channels):
         at = row * stride + column * channels + channel
-        value = blur_column(row, rows, stride, at, count, weight[camera], source[camera - base]) * gain
+        value = blur_column(row, rows, stride, at, count, weight[camera, 1], source[camera - base])
+        value *= light * effect[camera, EFFECT.balance + channel] * gain
         if noise > np.float32(0.0):
             # Where the numbers lie is as in a picture of three channels; a grey one has one draw for all three.
             spot = row * columns * 3 + (column if is_grey else column * 3 + channel)

@@ -7,7 +7,7 @@ import numpy as np
 from donkeysim.core.kernel import index_kernel, inner_kernel
 from donkeysim.core.rng import hash_words
 from donkeysim.core.rotation import find_matrix
-from donkeysim.core.types import Float32Array, IntArray, LongArray, WordArray
+from donkeysim.core.types import Float32Array, FloatArray, IntArray, LongArray, WordArray
 from donkeysim.render.kernels.effects import EFFECT
 from donkeysim.render.kernels.layout import LENS, LIGHT, POSE
 from donkeysim.render.kernels.recolour import LOOK
@@ -25,6 +25,8 @@ PROPS, SKY = find_column("props.tint_red"), find_column("sky.tint_red")
 CAMERA, FOV, DISTORTION = find_column("camera.x"), find_column("camera.fov"), find_column("camera.distortion")
 BLUR, EXPOSURE = find_column("picture.blur"), find_column("picture.exposure")
 NOISE, QUALITY = find_column("picture.noise"), find_column("picture.jpeg_quality")
+VIGNETTE, BALANCE = find_column("sensor.vignette"), find_column("sensor.balance_red")
+SHUTTER, FLICKER, BANDS = (find_column(f"sensor.{name}") for name in ("shutter", "flicker", "bands"))
 """Columns of drawn values; those of tints are followed by the other two channels."""
 
 HUE, SATURATION, CONTRAST, PATCHES, PATCH_SIZE = range(3, 8)
@@ -194,18 +196,30 @@ def vary_looks(
     # The renderer takes sRGB for a square root of light.
     rows.effect[car, EFFECT.gain] = math.sqrt(2.0 ** value[EXPOSURE])
     rows.effect[car, EFFECT.noise] = value[NOISE]
+    rows.effect[car, EFFECT.vignette] = value[VIGNETTE]
+    for channel in range(3):
+        rows.effect[car, EFFECT.balance + channel] = math.sqrt(value[BALANCE + channel])
+    rows.effect[car, EFFECT.flicker], rows.effect[car, EFFECT.bands] = value[FLICKER], value[BANDS]
+    rows.effect[car, EFFECT.shutter] = value[SHUTTER]
     rows.quality[car] = np.int32(value[QUALITY])
 
 
 @index_kernel
 def vary_camera(
-    camera: int, height: float, squeeze: tuple[float, float], rows: CarRows, meant: MeantCameras, cameras: CameraTables
+    camera: int,
+    height: float,
+    rows_seen: float,
+    squeeze: tuple[float, float],
+    rows: CarRows,
+    meant: MeantCameras,
+    cameras: CameraTables,
 ) -> None:
     """Write a camera's tables anew if its car's rows have been since.
 
     Args:
         camera: Of the group.
         height: As many rows as the field of view is of [pixel].
+        rows_seen: That a picture has, cut off ones included.
         squeeze: Fisheye of strength 1 in x and y, see `lens.compute_fisheye`.
         meant: MeantCameras; serial and effect are written.
         cameras: CameraTables; mount, lens, light and look are written.
@@ -231,17 +245,36 @@ def vary_camera(
             cameras.look[camera, kind, column] = rows.look[car, kind, column]
     for column in range(EFFECT.grey):
         meant.effect[camera, column] = rows.effect[car, column]
+    # Columns per radian, as if they were spread evenly over the field of view.
+    meant.effect[camera, EFFECT.shutter] *= rows_seen / fov
+    if meant.effect[camera, EFFECT.grey] != 0.0:
+        grey = 0.0
+        for channel in range(3):
+            grey += LUMA[channel] * meant.effect[camera, EFFECT.balance + channel]
+        for channel in range(3):
+            meant.effect[camera, EFFECT.balance + channel] = grey
 
 
 @index_kernel
-def number_picture(car: int, slots: int, world_key: LongArray, step_index: LongArray, number: WordArray) -> None:
-    """Write what the noise of a car's next picture begins with; the arguments are as for `draw_values`.
+def note_picture(
+    car: int,
+    slots: int,
+    world_key: LongArray,
+    step_index: LongArray,
+    angular_velocity: FloatArray,
+    number: WordArray,
+    turn: Float32Array,
+) -> None:
+    """Write what of a car's next picture is its own; the arguments are as for `draw_values`.
 
     Args:
         slots: Cars per world.
         world_key: Of each world's random numbers, shape [world_count].
         step_index: Of `State`.
-        number: The car's is written, shape [car_count].
+        angular_velocity: Likewise.
+        number: What its noise begins with; the car's is written, shape [car_count].
+        turn: The car's yaw rate [rad/s], which blurs it, likewise.
     """
     world = car // slots
     number[car] = np.uint32(hash_words(world_key[world], car % slots, step_index[world], NOISE_STREAM))
+    turn[car] = angular_velocity[car, 2]
