@@ -27,7 +27,8 @@ from donkeysim.core.workers import Workers
 from donkeysim.envs.kernels.episodes import decode_action
 from donkeysim.envs.track_env import TrackVectorEnv
 from donkeysim.physics.engine import PhysicsEngine
-from donkeysim.world.randomization import DelayRanges, read_randomization
+from donkeysim.world.randomization import read_randomization
+from donkeysim.world.ranges import DelayRanges
 from donkeysim.world.specs import CameraSpec, ChallengeSpec, SceneSpec, load_car
 from donkeysim.world.state import Layout
 from donkeysim.world.tracks.catalogue import share_scene

@@ -20,7 +20,8 @@ from donkeysim.envs.autoreset import AutoresetMode
 from donkeysim.envs.batch_env import BatchEnv
 from donkeysim.envs.exchange import DeviceArray
 from donkeysim.envs.track_env import TrackEnv, TrackVectorEnv
-from donkeysim.world.randomization import CarRanges, DelayRanges, RandomizationSpec, read_randomization
+from donkeysim.world.randomization import RandomizationSpec, read_randomization
+from donkeysim.world.ranges import CarRanges, DelayRanges
 from donkeysim.world.specs import CameraSpec
 
 pytestmark = pytest.mark.device

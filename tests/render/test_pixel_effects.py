@@ -9,7 +9,8 @@ from donkeysim.render import effects
 from donkeysim.render.effects import PictureEffects
 from donkeysim.render.kernels.effects import EFFECT
 from donkeysim.render.variation import make_variation, vary_cameras
-from donkeysim.world.randomization import PictureRanges, RandomizationSpec
+from donkeysim.world.randomization import RandomizationSpec
+from donkeysim.world.ranges import PictureRanges
 from donkeysim.world.specs import CameraSpec
 
 COUNT, ROWS, COLUMNS, TOP = 5, 12, 18, 6

@@ -10,7 +10,8 @@ from donkeysim.core.workers import Workers
 from donkeysim.render.kernels.effects import EFFECT
 from donkeysim.render.variation import make_variation, vary_cameras
 from donkeysim.sim.simulator import Simulator
-from donkeysim.world.randomization import RandomizationSpec, SensorRanges, read_randomization
+from donkeysim.world.randomization import RandomizationSpec, read_randomization
+from donkeysim.world.ranges import SensorRanges
 from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec
 
 WIDTH, HEIGHT = 160, 120

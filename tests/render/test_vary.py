@@ -15,7 +15,8 @@ from donkeysim.render.tables import CameraTables
 from donkeysim.render.variation import make_variation, vary_cameras
 from donkeysim.render.warp import compute_fisheye, compute_focal
 from donkeysim.world.kernels.draw import make_drawn
-from donkeysim.world.randomization import FogRanges, RandomizationSpec, find_column
+from donkeysim.world.randomization import RandomizationSpec, find_column
+from donkeysim.world.ranges import FogRanges
 from donkeysim.world.scene import CLASS_CAR, CLASS_GROUND, CLASS_ROAD, CLASS_SKY
 from donkeysim.world.specs import CameraSpec
 

@@ -6,15 +6,8 @@ from dataclasses import replace
 import pytest
 
 from donkeysim.core.errors import SpecError
-from donkeysim.world.randomization import (
-    CarRanges,
-    DelayRanges,
-    RandomizationSpec,
-    find_unit,
-    list_knobs,
-    list_presets,
-    read_randomization,
-)
+from donkeysim.world.randomization import RandomizationSpec, find_unit, list_knobs, list_presets, read_randomization
+from donkeysim.world.ranges import CarRanges, DelayRanges
 from donkeysim.world.specs import WorldSpec
 
 

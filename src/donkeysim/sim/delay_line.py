@@ -18,7 +18,7 @@ from donkeysim.core.types import PHYSICS_RATE, BoolArray, FloatArray, LongArray
 from donkeysim.physics.engine import PhysicsEngine
 from donkeysim.physics.vehicle import make_orders
 from donkeysim.render.tables import PoseTables
-from donkeysim.world.randomization import DelayRanges
+from donkeysim.world.ranges import DelayRanges
 from donkeysim.world.state import Control, State, make_control, make_state
 
 MOMENT_STEPS = PHYSICS_RATE // 60
