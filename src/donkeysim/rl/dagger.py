@@ -19,6 +19,7 @@ import torch
 from torch import nn
 
 from donkeysim.learn.shares import Shares, set_gradients
+from donkeysim.rl.augmentation import Examples, augment
 from donkeysim.rl.cars import TrainingCars
 from donkeysim.rl.observation import FRAME_SKIP
 from donkeysim.rl.ppo import Actor
@@ -58,6 +59,7 @@ class DaggerSettings:
         feature_weight: Of the mean square of the student's features before their tanh. All labels have much the same
             throttle at first, which drives all features the same way; without this they end where tanh is flat, and the
             student then learns slowly, or never.
+        is_varied: Whether each look at an example is another one, see `augmentation`: for pilots of other places.
     """
 
     rollout: int = 16
@@ -73,6 +75,7 @@ class DaggerSettings:
     push_time: float = 1.5
     speed_weight: float = 0.0
     feature_weight: float = 3e-3
+    is_varied: bool = False
 
 
 class DaggerTrainer:
@@ -209,10 +212,13 @@ class DaggerTrainer:
 
     def _weigh_part(self, rows: torch.Tensor) -> tuple[tuple[torch.Tensor, ...], list[float]]:
         """Return the gradients of a part of a batch, and its mean square errors: steering, throttle, speed if asked."""
-        settings, crop = self.settings, self.actor.vary(self._crop[rows], self._shares.draws.generator)
-        features = self.actor.sum_up(crop)
+        settings, generator = self.settings, self._shares.draws.generator
+        seen = Examples(self.actor.vary(self._crop[rows], generator), self._last[rows], self._labels[rows])
+        if settings.is_varied:
+            seen = augment(seen, self.actor.observation.depth, generator)
+        features = self.actor.sum_up(seen.crop)
         understood = torch.tanh(features)
-        error = (self.actor.decide(understood, self._last[rows]) - self._labels[rows]).square().mean(0)
+        error = (self.actor.decide(understood, seen.last) - seen.label).square().mean(0)
         loss = error[0] + settings.throttle_weight * error[1] + settings.feature_weight * features.square().mean()
         if self._speedometer is None:
             return torch.autograd.grad(loss, self.weights), error.detach().tolist()

@@ -232,7 +232,8 @@ def _open_cars(task: TrainingTask, setup: TrainingSetup, observe: Sequence[str])
 def _make_student(
     cars: TrainingCars, actor: Actor, teacher: Teacher, setup: TrainingSetup, shares: Shares
 ) -> DaggerTrainer:
-    settings = DaggerSettings() if len(setup.scenes) == 1 else MANY
+    is_many = len(setup.scenes) > 1
+    settings = replace(MANY, is_varied=setup.randomization.is_on) if is_many else DaggerSettings()
     if setup.observation.pictures > 1:
         batches, horizon = MORE_BATCHES * settings.batches, round(LONGER * settings.horizon)
         settings = replace(settings, batches=batches, horizon=horizon, push=PUSH, speed_weight=SPEED_WEIGHT)
