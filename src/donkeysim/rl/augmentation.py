@@ -9,8 +9,6 @@ References:
     networks with cutout, https://arxiv.org/abs/1708.04552.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
