@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from donkeysim.core.device import Device
+from donkeysim.core.memory import remember
 from donkeysim.core.types import FloatArray
 from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.layout import Obstacles, SceneProps, StepScratch
@@ -22,6 +24,9 @@ CONTACTS_PER_PROP = 8
 PAIRS_PER_PROP = 24
 """Likewise for what may be near one prop: other props, cars, static colliders."""
 
+_GRIDS: dict[int, tuple[FloatArray, int, int, list[list[int]]]] = {}
+"""What `_sort_into_grid` returns of living scenes, by their `id`."""
+
 
 def make_obstacles(scenes: Sequence[Scene]) -> Obstacles:
     """Return the static colliders of these scenes with a grid over each."""
@@ -30,7 +35,7 @@ def make_obstacles(scenes: Sequence[Scene]) -> Obstacles:
     cells: list[list[int]] = []
     base = 0
     for row, scene in enumerate(scenes):
-        corner, rows, columns, own = _sort_into_grid(scene.colliders)
+        corner, rows, columns, own = remember(_GRIDS, scene, partial(_sort_into_grid, scene.colliders))
         entry[row] = (len(cells), rows, columns, len(scene.colliders.kind))
         number[row] = corner
         cells.extend([[base + collider for collider in cell] for cell in own])

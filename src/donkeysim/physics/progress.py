@@ -1,9 +1,11 @@
 """Paths, shortest lines and start lines of all scenes as flat tables."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
+from donkeysim.core.memory import remember
 from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.layout import ScenePaths
@@ -15,6 +17,9 @@ CHECKPOINT_ROOM = 0.25
 
 _BLOCK = 128
 """How many nodes, and how many points of the shortest line, are compared at once."""
+
+_MATCHED: dict[int, LongArray] = {}
+"""What `_match_points` returns of living scenes, by their `id`."""
 
 
 def make_course(scenes: Sequence[Scene]) -> ScenePaths:
@@ -32,7 +37,9 @@ def make_course(scenes: Sequence[Scene]) -> ScenePaths:
     return ScenePaths(
         entry=entry,
         node=np.concatenate([scene.path.position for scene in scenes]).astype(np.float64),
-        node_shortest=np.concatenate([_match_points(scene.path) for scene in scenes]),
+        node_shortest=np.concatenate(
+            [remember(_MATCHED, scene, partial(_match_points, scene.path)) for scene in scenes]
+        ),
         shortest=np.concatenate([_measure_line(scene.path.shortest) for scene in scenes]),
         gate=np.concatenate(gates).astype(np.float64),
     )
