@@ -1,10 +1,10 @@
-"""Examples that a student sees otherwise at each look stay true: what is mirrored is steered the other way."""
+"""LabelledCrops that a student sees otherwise at each look stay true: what is mirrored is steered the other way."""
 
 import pytest
 import torch
 
 from donkeysim.rl import augmentation
-from donkeysim.rl.augmentation import Examples, augment
+from donkeysim.rl.augmentation import LabelledCrops, augment
 
 COUNT = 400
 
@@ -14,7 +14,7 @@ def draw(depth=3, pictures=1, seed=0):
     crop = torch.full((COUNT, depth * pictures, 40, 80), 0.3)
     crop[..., 40:] = 0.6
     said = torch.tensor([[0.5, 0.2]]).expand(COUNT, 2)
-    return augment(Examples(crop, 0.5 * said, said), depth, torch.Generator().manual_seed(seed)), crop
+    return augment(LabelledCrops(crop, 0.5 * said, said), depth, torch.Generator().manual_seed(seed)), crop
 
 
 @pytest.fixture

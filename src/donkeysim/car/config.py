@@ -68,7 +68,6 @@ class Config:
         """Take a key away whose value it does not take, but which this run may do without.
 
         Args:
-            name: The key.
             mistake: One sentence, which whoever reads the key gets as a `SpecError`.
         """
         self.__dict__.pop(name)
@@ -76,9 +75,6 @@ class Config:
 
     def require(self, *users: str) -> None:
         """Check the keys of what is about to be done, before it takes time.
-
-        Args:
-            users: Of `keys.USED_BY`.
 
         Raises:
             SpecError: One of the keys was spared.

@@ -95,9 +95,6 @@ _TEMPLATE = Path(__file__).with_name("stress_report.html")
 class StressSpec(EvaluationSpec):
     """Which drives there are: `seeds` of each pilot at each strength of each column on each track.
 
-    Attributes:
-        columns: Of `COLUMNS`.
-
     Raises:
         SpecError: There are none, or there is no such column.
     """

@@ -90,7 +90,6 @@ class TokenBucket:
         Args:
             rate: Tokens that come in [1/s].
             size: Most tokens that are saved up.
-            read_clock: Wall time.
         """
         self.rate = rate
         self._size = self._tokens = size

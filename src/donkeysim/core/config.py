@@ -95,7 +95,6 @@ def locate_key(source: Path | str, where: str) -> str:
     """Return "file, line N" of a value in a TOML file; of what holds it, or just the file, when it is not there.
 
     Args:
-        source: The file.
         where: Its place: "props[1].kind" is the key `kind` of the second [[props]].
     """
     try:

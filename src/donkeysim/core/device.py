@@ -111,11 +111,7 @@ class Graph(Protocol):
 
 
 class Cpu:
-    """The cores of this machine.
-
-    Attributes:
-        workers: The threads.
-    """
+    """The cores of this machine."""
 
     name = "cpu"
     shares_rooms = True

@@ -100,11 +100,6 @@ def choose_free(path: Path) -> Path:
 def write_whole(path: Path, content: bytes, kind: type[DonkeySimError] = DonkeySimError) -> None:
     """Write a file as a whole or not at all; its folder is made.
 
-    Args:
-        path: The file.
-        content: What it holds then.
-        kind: What to raise.
-
     Raises:
         DonkeySimError: It cannot be written; nothing has changed then.
     """
@@ -121,7 +116,6 @@ def replace_file(path: Path, kind: type[DonkeySimError] = DonkeySimError, mode: 
 
     Args:
         path: The file; its folder is made.
-        kind: What to raise.
         mode: Who may do what with it; the process's umask is taken from it.
 
     Raises:
@@ -164,7 +158,6 @@ def make_folder(path: Path, kind: type[DonkeySimError] = DonkeySimError) -> Iter
 
     Args:
         path: The folder, which is not there yet; what it lies in is made.
-        kind: What to raise.
 
     Raises:
         DonkeySimError: It cannot be written; nothing is left of it then.

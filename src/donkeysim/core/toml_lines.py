@@ -26,9 +26,6 @@ class _Token(NamedTuple):
 def map_lines(text: str) -> dict[tuple[Step, ...], int]:
     """Return the line, counted from 1, on which each table, key and element of a list begins.
 
-    Args:
-        text: A TOML document.
-
     Returns:
         By place: ("props", 1, "kind") is the key `kind` of the second `[[props]]`.
     """

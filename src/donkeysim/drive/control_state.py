@@ -236,7 +236,6 @@ class ControlState:
         """Return what the loop shall do, and what to send; None as an input: not known yet.
 
         Args:
-            mode: Who drives.
             recording: Whether records are written.
             record_count: Records written so far.
             pilot: File name of the pilot, "" for none.

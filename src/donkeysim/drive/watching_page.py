@@ -33,11 +33,7 @@ _CHOSEN = "choose the place on the control page, or start the drive again with -
 
 
 class WatchingPage:
-    """A threaded part without inputs and outputs.
-
-    Attributes:
-        url: Where to watch.
-    """
+    """A threaded part without inputs and outputs."""
 
     def __init__(self, car: BuiltInSimulatedCar, listener: socket.socket, control_url: str) -> None:
         """Prepare to show a car on a bound socket, which is closed at the end; connections wait until `update` runs.

@@ -125,7 +125,6 @@ class PathFollower:
         """Choose the line and plan the speed.
 
         Args:
-            car: What it drives.
             style: Which line, one of `STYLES`.
             use: How much of the grip to use; None: what the style does.
             speed_limit: Greatest speed of the steady style [m/s].

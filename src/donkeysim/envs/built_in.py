@@ -24,12 +24,7 @@ from donkeysim.world.tracks import find_road
 
 
 class BuiltInCar:
-    """One car alone on a track.
-
-    Attributes:
-        simulator: Where it drives.
-        row: Of the simulator's arrays.
-    """
+    """One car alone on a track."""
 
     def __init__(self, scene: str, conf: EnvConf, seed: int = 0) -> None:
         """Build the track, quickly; the car is put on it by `open`.

@@ -27,11 +27,7 @@ _NO_PICTURE = np.zeros((0, 0, 0), np.uint8)
 
 
 class DonkeyVectorEnv(FleetVectorEnv):
-    """Many cars, each alone on the same track.
-
-    Attributes:
-        conf: As checked.
-    """
+    """Many cars, each alone on the same track."""
 
     def __init__(
         self,
@@ -47,7 +43,6 @@ class DonkeyVectorEnv(FleetVectorEnv):
         """Make the cars; the first time on a machine their kernels are compiled, which takes half a minute.
 
         Args:
-            num_envs: Cars.
             scene: Name of the track.
             conf: See docs/envs/donkey_env.md, but for `host`, `port` and `exe_path`.
             threads: None: one per core.

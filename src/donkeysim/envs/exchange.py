@@ -75,13 +75,7 @@ def _drop(capsule: int) -> None:
 
 
 class DeviceArray:
-    """An array in a device's memory, for whoever speaks DLPack or CUDA's array interface.
-
-    Attributes:
-        array: The device's own.
-        shape: Of the array.
-        dtype: Of its numbers.
-    """
+    """An array in a device's memory, for whoever speaks DLPack or CUDA's array interface."""
 
     def __init__(self, array: Any, device: Device) -> None:
         self.array, self._device = array, device

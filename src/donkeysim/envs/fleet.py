@@ -74,10 +74,8 @@ class Fleet:
         """Build the tracks, quickly; cars are put on them by `open`.
 
         Args:
-            experiment: What is simulated.
             world_count: Worlds.
             cars_per_world: Cars in each.
-            worker_count: Threads.
             device: Where the cars are; None: this many threads of this machine.
             frame_skip: Twentieths of a simulated second in one step.
             look_ahead: Distances for `Step.ahead`, rising [m].
@@ -272,7 +270,6 @@ class Fleet:
         """Go back to a moment of this fleet, or of one made alike, and return the step as it was then.
 
         Args:
-            moment: Where to.
             worlds: Only these; the others go on as they are.
 
         Raises:

@@ -27,11 +27,7 @@ except ImportError as error:
 
 
 class DonkeyVecEnv(VecEnv):
-    """All cars of a batch; what it hands out is nobody else's, and each ended episode tells its sum and length.
-
-    Attributes:
-        batch: Where they drive.
-    """
+    """All cars of a batch; what it hands out is nobody else's, and each ended episode tells its sum and length."""
 
     def __init__(self, batch: FleetVectorEnv) -> None:
         """Take over a batch.
@@ -136,7 +132,6 @@ def make_sb3_vec_env(
 
     Args:
         env_id: One of ours, or of the original's.
-        num_envs: Cars.
         seed: Of the first reset, if not another one is set before.
         **settings: As for `gymnasium.make_vec` of that id: `conf`, or those that
             `track_settings.read_settings` takes, and `threads`.

@@ -43,7 +43,6 @@ class TrackVectorEnv(FleetVectorEnv):
         """Make the cars; the first time on a machine their kernels are compiled, which takes half a minute.
 
         Args:
-            num_envs: Cars.
             track: A track by name or with all that is said of it, or several, on which the cars take turns.
             device: What runs them: "cpu", or "cuda" or "cuda:1" for a GPU. None: "cpu", with Gymnasium's own form of
                 `final_obs`.

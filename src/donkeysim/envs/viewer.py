@@ -136,11 +136,7 @@ class Handler:
 
 
 class Viewer:
-    """The original's controller of a simulator.
-
-    Attributes:
-        handler: The car.
-    """
+    """The original's controller of a simulator."""
 
     def __init__(self, env: ViewedEnv) -> None:
         self._env = env

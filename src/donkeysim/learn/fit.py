@@ -44,12 +44,7 @@ class EpochResult:
 
 @dataclass
 class FitResult:
-    """What a training came to.
-
-    Attributes:
-        epochs: Every finished epoch.
-        was_interrupted: Ctrl-C ended it.
-    """
+    """What a training came to."""
 
     epochs: list[EpochResult] = field(default_factory=list)
     was_interrupted: bool = False

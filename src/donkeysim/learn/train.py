@@ -326,7 +326,6 @@ def plot_losses(history: Mapping[str, Sequence[float]], path: Path, title: str) 
 
     Args:
         history: "loss" and "val_loss", one value per epoch.
-        path: Where to; replaced.
 
     Raises:
         DonkeySimError: It cannot be written.

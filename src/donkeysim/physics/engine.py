@@ -205,7 +205,6 @@ def place_props(state: State, first: int, room: int, props: Props) -> None:
         state: Written, the rows `first` to `first + room` of props.
         first: Row of the world's first prop.
         room: Slots for props in a world.
-        props: Of the scene.
     """
     rows = slice(first, first + room)
     state.prop_position[rows] = 0.0

@@ -126,7 +126,6 @@ class LogWriter:
         """Note an event, as it is now: the arrays of a command may change later.
 
         Args:
-            event: What happened.
             size: Of its bytes, if they are many.
         """
         packed = self._encoder.encode(event)

@@ -29,8 +29,6 @@ def open_simulator(
     """Return a simulator, all of whose commands are written down if `log` names a file.
 
     Args:
-        spec: What is simulated.
-        worker_count: Threads.
         scene: The only scene, if it is built already.
         look_ahead: Distances for `Ledger.ahead`, rising, 0 or more [m].
         device: Where the cars are; None: threads of this machine.
@@ -46,11 +44,7 @@ def open_simulator(
 
 
 class Recorder:
-    """The log of one simulator. Implements `commands.CommandLog`.
-
-    Attributes:
-        path: Of the file.
-    """
+    """The log of one simulator. Implements `commands.CommandLog`."""
 
     def __init__(self, simulator: Simulator, path: str | Path) -> None:
         """Begin a log.

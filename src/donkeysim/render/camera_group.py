@@ -76,7 +76,6 @@ class CameraGroup:
         """Put one camera elsewhere on its car.
 
         Args:
-            row: Of the group.
             position: Body frame [m].
             rotation: (roll, pitch, yaw) [rad], as `CameraSpec.rotation`.
         """

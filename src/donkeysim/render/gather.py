@@ -90,7 +90,6 @@ class GatherRenderer:
 
     Args:
         tables: Meshes, materials, textures; see `looks.Looks`.
-        device: Where.
         counts: Cars and props of each world.
         at_once: Cameras that are drawn together; working memory is made for so many. None: a few on this machine,
             whose caches then hold it, all on a GPU.

@@ -136,11 +136,7 @@ class GrowingTable:
 
 
 class MeshStore:
-    """All meshes of a renderer; adding one writes behind the others.
-
-    Attributes:
-        triangle_counts: Of each mesh.
-    """
+    """All meshes of a renderer; adding one writes behind the others."""
 
     def __init__(self) -> None:
         real, whole = np.float32, np.int32

@@ -88,7 +88,6 @@ class LidarScanner:
             cars: Rows of the cars.
             lidar: That of each of them.
             keys: Key of each car's world, as for `scan`.
-            workers: To run on.
 
         Returns:
             Distances [m], inf where nothing was met within `max_range`, shape [len(cars), level_count, ray_count].

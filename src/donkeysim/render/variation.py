@@ -131,7 +131,6 @@ class VariedCameras:
         """Do to drawn pictures what their cameras do.
 
         Args:
-            workers: To run on.
             car: Whose pictures they are, shape [camera_count].
             picture: Read and written, shape [camera_count, height, width, 3].
         """

@@ -1,4 +1,4 @@
-"""Examples made more various while a student looks at them: mirrored, in other colours, partly covered.
+"""LabelledCrops made more various while a student looks at them: mirrored, in other colours, partly covered.
 
 It costs a fraction of what drawing other pictures would, and it takes away what a student could hold on to in places it
 knows: that the road is grey, that the left line is yellow.
@@ -33,7 +33,7 @@ BUMPER, BUMPER_SHARE = 8, 0.3
 
 
 @dataclass(frozen=True)
-class Examples:
+class LabelledCrops:
     """What a student learns from.
 
     Attributes:
@@ -47,7 +47,7 @@ class Examples:
     label: torch.Tensor
 
 
-def augment(examples: Examples, depth: int, generator: torch.Generator) -> Examples:
+def augment(examples: LabelledCrops, depth: int, generator: torch.Generator) -> LabelledCrops:
     """Return examples as they are in a mirror, half of them, in other colours and with something in the way.
 
     Args:
@@ -65,7 +65,7 @@ def augment(examples: Examples, depth: int, generator: torch.Generator) -> Examp
     crop = torch.where(side[:, None, None, None] < 0.0, examples.crop.flip(3), examples.crop)
     pictures = crop.reshape(count, -1, depth, *crop.shape[2:])
     pictures = _cover(_recolour(pictures, draw), draw)
-    return Examples(pictures.reshape(crop.shape), turned * examples.last, turned * examples.label)
+    return LabelledCrops(pictures.reshape(crop.shape), turned * examples.last, turned * examples.label)
 
 
 def _recolour(pictures: torch.Tensor, draw: _Draw) -> torch.Tensor:

@@ -129,10 +129,6 @@ def _read_lines(path: Path, most_steps: float = np.inf) -> list[tuple[CurvePoint
 def plot_curve(path: Path, out: Path, title: str = "") -> None:
     """Draw reward, speed and ends of episodes over the time of learning into a PNG file.
 
-    Args:
-        path: Of the curve's file.
-        out: Where to; replaced.
-
     Raises:
         DonkeySimError: There is no curve, matplotlib is not installed, or the picture cannot be written.
     """

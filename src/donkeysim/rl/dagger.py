@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from donkeysim.learn.shares import Shares, set_gradients
-from donkeysim.rl.augmentation import Examples, augment
+from donkeysim.rl.augmentation import LabelledCrops, augment
 from donkeysim.rl.cars import TrainingCars
 from donkeysim.rl.observation import FRAME_SKIP
 from donkeysim.rl.ppo import Actor
@@ -27,7 +27,7 @@ from donkeysim.rl.setup import FRAME
 
 # A mean of 128 errors is right to a tenth.
 BLIND_SIZE = 128
-"""Examples from which the error of a blind student is told; few, as it is measured at each update."""
+"""LabelledCrops from which the error of a blind student is told; few, as it is measured at each update."""
 
 
 class Teacher(Protocol):
@@ -45,10 +45,10 @@ class DaggerSettings:
     Attributes:
         rollout: Steps of each car between two updates.
         batches: Of an update.
-        batch_size: Examples of a batch.
+        batch_size: LabelledCrops of a batch.
         learning_rate: At the beginning; it falls to a tenth over `horizon` steps of all cars together.
         horizon: See there.
-        capacity: Examples that are kept; then the oldest go.
+        capacity: LabelledCrops that are kept; then the oldest go.
         beta_steps: Steps of all cars together in which the teacher drives more and more seldom.
         noise: Standard deviation of what is added to the actions, so that the road's edges are seen too.
         throttle_weight: Of the throttle's error beside the steering's.
@@ -213,7 +213,7 @@ class DaggerTrainer:
     def _weigh_part(self, rows: torch.Tensor) -> tuple[tuple[torch.Tensor, ...], list[float]]:
         """Return the gradients of a part of a batch, and its mean square errors: steering, throttle, speed if asked."""
         settings, generator = self.settings, self._shares.draws.generator
-        seen = Examples(self.actor.vary(self._crop[rows], generator), self._last[rows], self._labels[rows])
+        seen = LabelledCrops(self.actor.vary(self._crop[rows], generator), self._last[rows], self._labels[rows])
         if settings.is_varied:
             seen = augment(seen, self.actor.observation.depth, generator)
         features = self.actor.sum_up(seen.crop)

@@ -292,11 +292,7 @@ class LearningPage:
 
 
 class LivePage:
-    """A `Watch` that shows learning in browsers on this machine, until it is closed.
-
-    Attributes:
-        url: Where.
-    """
+    """A `Watch` that shows learning in browsers on this machine, until it is closed."""
 
     def __init__(self, listener: socket.socket, places: Mapping[str, Outline], history: Sequence[CurvePoint]) -> None:
         """Serve on a bound socket, which is closed at the end; see `open_page`."""

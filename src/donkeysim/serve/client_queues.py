@@ -169,7 +169,6 @@ class QueueTurns:
             perform_next: Takes the next entry of a queue and does what the client wants.
             may_take: Whether this may be done now; asked again a little later if not.
             has_to_wait: Whether a queue is emptied at another time, by the simulation itself.
-            read_clock: Wall time.
         """
         self._perform_next = perform_next
         self._may_take = may_take

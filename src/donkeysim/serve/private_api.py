@@ -49,7 +49,6 @@ class PrivateApi(Server):
 
         Args:
             listener: Listens already.
-            read_clock: Wall time.
             key: What clients must know.
         """
         super().__init__(listener, read_clock)

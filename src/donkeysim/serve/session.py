@@ -163,7 +163,6 @@ class Session:
         Args:
             kind: Short name of this sort of error, of which there must be few; logged in words once, a late
                 control never.
-            text: One sentence.
         """
         if not text.startswith(LATE_CONTROL):
             self._faults.note(self.name, kind, text, kind not in self._seen_kinds)
@@ -235,7 +234,6 @@ class FaultLog:
         Args:
             name: Whose it is.
             kind: Short name of this sort of fault; there must be few.
-            text: One sentence.
             is_first: Whether this connection makes it for the first time.
         """
         self.totals[kind] += 1

@@ -68,7 +68,6 @@ class SimulationThread:
         Args:
             make_simulation: Called on the thread; may take seconds.
             deliver: Called on the event loop with outputs in order.
-            read_clock: Wall time.
             give_up: Called on the event loop when the simulation cannot be made; nothing runs then.
             folders: Further folders with track files.
         """
@@ -359,7 +358,6 @@ class BusyPolling:
         """Begin asleep.
 
         Args:
-            read_clock: Wall time.
             core_count: With one the client needs it, and the loop always sleeps; None: as many as there are.
         """
         self._read_clock = read_clock

@@ -55,7 +55,6 @@ class TelemetryScheduler:
         Args:
             options: How the simulation is run.
             composer: Writes telemetry.
-            read_clock: Wall time.
             read_cost: Seconds that the calling thread has worked.
             make_threads: Returns so many threads.
         """
@@ -113,7 +112,6 @@ class TelemetryScheduler:
         not fit into the beat waits for the next one, and is among the first then: late for some is not late for all.
 
         Args:
-            simulator: Of the scene.
             cars: Those whose clients wait for telemetry.
             kind: ANSWER: each gets its telemetry of now.
             seconds_left: Returns the time to the next beat [s]; None: everybody is told.

@@ -53,8 +53,6 @@ class Cars(CommandShorthands):
         """Build the place, quickly; nothing is compiled.
 
         Args:
-            spec: What is simulated.
-            worker_count: Threads.
             scene: The only scene, if it is built already.
             look_ahead: Distances for `Ledger.ahead`, rising, 0 or more [m].
             device: Where the cars are; None: so many threads of this machine. On a GPU there are no single cars to

@@ -34,12 +34,7 @@ Delays = tuple[FloatArray, FloatArray]
 
 
 def find_latest(ranges: DelayRanges, name: str) -> float:
-    """Return the greatest delay that may be drawn [s]; 0 when nothing is.
-
-    Args:
-        ranges: Of the experiment.
-        name: "action" or "picture".
-    """
+    """Return the greatest delay that may be drawn [s]; 0 when nothing is."""
     return float(sum((getattr(ranges, f"{name}{part}") or (0.0, 0.0))[1] for part in ("", "_jitter")))
 
 

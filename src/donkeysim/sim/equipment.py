@@ -209,7 +209,6 @@ def group_cameras(
 
     Args:
         renderer: Whose groups they are.
-        cars: Rows.
         camera_spec: Cameras by car and whether it is the second one.
     """
     kinds: dict[tuple[object, ...], list[tuple[int, bool]]] = {}

@@ -22,11 +22,7 @@ INK, PAPER = (20, 26, 30), (250, 250, 248)
 
 
 class SceneView:
-    """Draws one place.
-
-    Attributes:
-        scene: Which.
-    """
+    """Draws one place."""
 
     def __init__(self, scene: Scene) -> None:
         """Make what draws it; its kernels are compiled at the first picture."""

@@ -33,7 +33,6 @@ class OriginCheck:
         """Guard `app`.
 
         Args:
-            app: What is guarded.
             hosts: Names, without port, that the page answers to, in lower case.
             programs_may: Whether a change without an Origin is allowed, as programs send it.
         """

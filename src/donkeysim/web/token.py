@@ -78,7 +78,6 @@ class TokenCheck:
         """Guard `app`.
 
         Args:
-            app: What is guarded.
             token: What whoever is elsewhere must show.
             anybody_may_read: Whether GET, HEAD and WebSockets, which then change nothing, need no token.
         """

@@ -35,7 +35,6 @@ def make_command(simulator: Simulator, row: int, request: messages.Request) -> t
 
     Args:
         simulator: Where the car drives.
-        row: The car's.
         request: What the client wants; no command comes of one that is not about a car.
     """
     make = _MAKERS.get(type(request))

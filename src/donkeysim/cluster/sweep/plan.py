@@ -106,11 +106,7 @@ def draw_trials(file: SweepFile) -> list[Options]:
 
 
 def choose_next(file: SweepFile, jobs: Sequence[Job], results: Sequence[TrialResult]) -> list[Job]:
-    """Return the jobs of the next round.
-
-    Args:
-        jobs: Of the round before.
-    """
+    """Return the jobs of the next round."""
     spec, turn = file.spec, jobs[0].turn + 1
     budgets = spec.budgets
     if turn == len(budgets):

@@ -55,13 +55,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers between two, both included.
-
-    Attributes:
-        kind: One of `RANGES`.
-        low: The least.
-        high: The greatest.
-    """
+    """Numbers between two, both included."""
 
     kind: str
     low: float
@@ -164,14 +158,7 @@ class SweepSpec:
 
 @dataclass(frozen=True)
 class SweepFile:
-    """All that a file says.
-
-    Attributes:
-        path: Where it is.
-        spec: How.
-        fixed: Options of all trials.
-        search: Options that differ.
-    """
+    """All that a file says."""
 
     path: Path
     spec: SweepSpec

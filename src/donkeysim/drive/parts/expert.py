@@ -75,7 +75,6 @@ class ExpertPilot:
         """Know nothing yet.
 
         Args:
-            car: What it drives.
             find_place: Returns the name of the place where the car is, "" for nowhere.
             find_scene: Returns what the place of a name is made of.
             load: Makes it, which takes a second.

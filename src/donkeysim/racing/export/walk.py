@@ -145,11 +145,7 @@ class RaceWalk:
 
 
 class Export(Protocol):
-    """A file that grows with the frames of a race.
-
-    Attributes:
-        path: Where it will be.
-    """
+    """A file that grows with the frames of a race."""
 
     path: Path
 

@@ -158,7 +158,6 @@ class RaceMessages:
         """Begin before the first message.
 
         Args:
-            director: Of the race.
             is_silent: Crossings are not sent, see `StartGrid.is_silent`.
         """
         self._director, self._is_silent = director, is_silent

@@ -58,8 +58,6 @@ def judge_contact(ledger: Ledger, velocity: FloatArray, one: int, other: int) ->
     Args:
         ledger: Read, in the frame in which they touch.
         velocity: Of all cars in the frame before [m/s, world frame], shape [car_count, 3].
-        one: Row.
-        other: Row.
     """
     first, second = _look(ledger, velocity, one, other), _look(ledger, velocity, other, one)
     for a, b in ((first, second), (second, first)):

@@ -47,7 +47,6 @@ class Run:
         """Begin with cars on the grid.
 
         Args:
-            race: What is driven.
             penalties: What incidents cost.
             watch: When something is an incident.
             names: Of cars, by row.

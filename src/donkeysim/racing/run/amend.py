@@ -20,7 +20,6 @@ def amend_race(path: str | Path, acts: Sequence[Act]) -> Report:
     """Let the race engineer act on a race that is over; write its file and its result anew.
 
     Args:
-        path: The race file.
         acts: What to do, in order.
 
     Raises:

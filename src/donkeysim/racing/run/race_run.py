@@ -118,10 +118,8 @@ class RaceRun:
         """Build the track and put the cars on its grid.
 
         Args:
-            plan: What is driven.
             racers: Who drives, in the order of the plan's names.
             log: The race file; None: none.
-            worker_count: Threads.
             bodies: Of the cars; None: with their names, in colours as far apart as they can be.
             jumpers: Rows of those who may go before green where the rules do not hold them; pilots wait for it.
 

@@ -45,7 +45,6 @@ class PilotRacer:
         """Take a pilot.
 
         Args:
-            pilot: Who drives.
             image_shape: Height and width of the pictures that its camera takes, and their channels.
             change: What happens to pictures before the pilot sees them; None: nothing.
             throttle_factor: Of the pilot's throttle.

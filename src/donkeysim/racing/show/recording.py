@@ -80,11 +80,7 @@ class _Frame(NamedTuple):
 
 
 class RaceRecording:
-    """Keeps a race; `begin` and `note` belong to the thread that steps, the rest to any.
-
-    Attributes:
-        broadcast: Chooses cars and cameras.
-    """
+    """Keeps a race; `begin` and `note` belong to the thread that steps, the rest to any."""
 
     def __init__(self) -> None:
         self.broadcast = Broadcast()

@@ -67,7 +67,6 @@ class Timing:
         """Return the race now; for all who ask between two frames it is drawn once.
 
         Args:
-            director: Of the race.
             cars: How they are watched, by row.
             number: Which race of this server.
         """

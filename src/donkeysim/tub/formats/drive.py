@@ -74,10 +74,6 @@ class RecordedDrive(Protocol):
 def decode_heading(text: str | bytes, path: Path) -> Heading:
     """Return the heading in a text.
 
-    Args:
-        text: What `Heading.encode` made.
-        path: Where it was found.
-
     Raises:
         TubError: It is none, or of a newer donkeysim.
     """

@@ -26,7 +26,6 @@ def make_noise(
     """Return periodic noise of mean 0 and standard deviation 1 whose amplitude falls with frequency.
 
     Args:
-        height: Rows.
         width: Columns.
         exponent: Amplitude goes as wavelength to this power; 0 is white, 1 cloudy, 2 smooth.
         seed: Of the random numbers.

@@ -67,7 +67,6 @@ def read_track(path: Path, look: str = "") -> TrackFile:
     """Return the track of a file; of one that is only a path, the track that `make_bare_track` makes of it.
 
     Args:
-        path: The file.
         look: One of its `[looks]`; empty: as the file is without them.
 
     Raises:

@@ -45,7 +45,6 @@ def read_points(content: str, source: str) -> RawPath:
     """Return the path of a list of points.
 
     Args:
-        content: The file.
         source: Its name, for error texts.
 
     Raises:

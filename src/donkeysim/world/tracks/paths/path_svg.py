@@ -79,7 +79,6 @@ def read_drawing(content: str, source: str, element: str) -> RawPath:
     """Return a path of a drawing, y upwards.
 
     Args:
-        content: The file.
         source: Its name, for error texts.
         element: Id of the path; "": the only one.
 

@@ -82,7 +82,6 @@ def place_props(track: TrackFile, line: CentreLine, fixed: Sequence[Structure]) 
 
     Args:
         track: What the file says.
-        line: The path.
         fixed: What stands already; nothing is scattered into it.
 
     Raises:

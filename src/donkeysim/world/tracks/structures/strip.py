@@ -144,7 +144,6 @@ def sweep_profile(strip: Strip, profile: Profile, material: int, tile: float, *,
     """Return a surface with a given cross section all along a strip.
 
     Args:
-        strip: The line.
         profile: Going up, the surface looks to the positive lateral side; going down, to the negative one.
         material: Of all triangles.
         tile: Length of the texture along the line [m].
@@ -161,7 +160,6 @@ def skin_strip(
     """Return a skin over cross sections that differ from place to place along a strip.
 
     Args:
-        strip: The line.
         front: 1: positive laterals are left of the line, -1: right.
         aside: Of each section's points from the line, + = its front [m], shape [place_count, point_count].
         above: Of the same over the foot [m].

@@ -48,7 +48,6 @@ def paint_atlas(
 
     Args:
         track: Ground, road, markings and start lines.
-        line: The path.
         frame: Where the atlas lies.
         shadows: Of everything that stands still.
         sun: Unit vector towards the sun.
@@ -88,7 +87,6 @@ def paint_stroke(stroke: Stroke, frame: AtlasFrame, atlas: ByteArray, classes: B
     """Paint a stroke into the atlas, as far as it lies inside.
 
     Args:
-        stroke: What and where.
         frame: Where the atlas lies.
         atlas: Written.
         classes: Of the atlas' texels; written.

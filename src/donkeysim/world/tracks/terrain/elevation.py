@@ -40,7 +40,6 @@ def raise_ground(track: TrackFile, line: CentreLine, box: Box) -> tuple[tuple[fl
 
     Args:
         track: Elevation, blend and hills.
-        line: The path.
         box: Least x, least y, greatest x, greatest y that the field covers [m].
     """
     table = track.ground
@@ -108,7 +107,6 @@ def _lean(line: CentreLine, point: FloatArray, sample: LongArray, height: FloatA
     """Return how much higher than the path a banked road is at points beside samples of it [m], shape of `sample`.
 
     Args:
-        line: The path.
         point: x, y [m], shape [n, 2].
         sample: Samples near each point, shape [n, k].
         height: Of the path there [m], shape [n, k].

@@ -102,7 +102,6 @@ def paint_road_cells(line: CentreLine, grid: CellGrid, reach: float, paint: Call
     Some ten thousand cells at a time, by as many threads as there are processors: `paint` writes to its own cells only.
 
     Args:
-        line: The path.
         reach: Where the road is widest [m]: elsewhere as far beside its edges.
         paint: Called with cells and where they lie.
     """
@@ -176,7 +175,6 @@ def locate_points(line: CentreLine, point: FloatArray, index: LongArray, samples
     """Return where points lie along and beside the path: exact on straights and arcs.
 
     Args:
-        line: The path.
         point: x, y [m], shape [point_count, 2].
         index: A sample of the path near the place nearest to each; its circle of curvature gives the rest.
         samples: The path's.

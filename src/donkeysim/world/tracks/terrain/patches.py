@@ -26,7 +26,6 @@ def paint_patch(patch: Patch, frame: AtlasFrame, atlas: ByteArray, classes: Byte
     """Paint a patch into the atlas, at each of its places, as far as it lies inside.
 
     Args:
-        patch: What and where.
         frame: Where the atlas lies.
         atlas: Written.
         classes: Of the atlas' texels; written: the patch is a line on the road.
