@@ -1,4 +1,4 @@
-"""LabelledCrops that a student sees otherwise at each look stay true: what is mirrored is steered the other way."""
+"""Examples that a student sees otherwise at each look stay true: what is mirrored is steered the other way."""
 
 import pytest
 import torch

@@ -20,6 +20,7 @@ RATE = 20
 
 # Closer together where cars drive most, near straight ahead and slow; faster ones slide in turns and drop out.
 STEERS = (0.0, 0.08, 0.2, 0.4, 0.6, 0.8, 1.0)
+# Closer together where speeds are low, as drives to calibrate by are slow.
 THROTTLES = (0.06, 0.08, 0.1, 0.13, 0.17, 0.22, 0.3, 0.4)
 """What is tried on the preset's car."""
 

@@ -26,6 +26,7 @@ REPORT_NAME = "real.html"
 MINUTES = 3.0
 """Training of the ceiling on each half, unless --ceiling says otherwise."""
 
+# Two rows of 160x120.
 NEAR_PROPORTION = 0.02
 """By how much width / height may differ without a word."""
 

@@ -24,6 +24,7 @@ KINDS = {
     "html": "a report for people: results, charts, map, incidents",
 }
 
+# A screen.
 INCIDENTS_SHOWN = 20
 """On the terminal; all are in the result's file."""
 

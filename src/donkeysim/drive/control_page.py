@@ -42,6 +42,7 @@ SECRETS_FOLDER = ".web"
 SOCKET_LIMIT = 1024 * 1024
 """A WebSocket message longer than this closes its connection [byte]; shorter ones are refused with a sentence."""
 
+# What lies there is old when a slow viewer gets it.
 SEND_BUFFER = 32 * 1024
 """What the system holds back for a slow viewer [byte]: a few pictures, no more."""
 

@@ -32,6 +32,7 @@ CHANNELS = (
 REDRAW_TIME = 4.0
 """How long what is drawn stays [s, simulated]."""
 
+# Long enough for the driver, who comes back from every push, to do so; who has not by then has failed.
 PATIENCE = 5.0
 """Time off the road after which the driver has failed [s, simulated]."""
 

@@ -33,6 +33,7 @@ from donkeysim.web.page import answer_json, decode_question, make_page
 
 PAGES = Path(__file__).parent / "pages" / "tub"
 
+# A screen of small pictures; with 5 KB each the answer stays near a megabyte.
 PICTURE_LIMIT = 256
 """Most pictures in one answer."""
 

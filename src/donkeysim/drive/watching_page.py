@@ -23,6 +23,7 @@ from donkeysim.world.specs import RoadSpec
 if TYPE_CHECKING:
     import socket
 
+# Two loops at 20 Hz.
 PICTURE_PATIENCE = 0.1
 """How long a picture waits for time to move on before it is drawn of the old moment [s]."""
 

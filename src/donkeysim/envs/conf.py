@@ -33,6 +33,7 @@ from donkeysim.world.lens import LARGEST_PICTURE, SMALLEST_SIDE
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec, LidarSpec, SceneSpec
 
+# The original's.
 DEFAULT_PORT = 9091
 """Where the original listens."""
 

@@ -16,6 +16,7 @@ from donkeysim.envs.child_guard import end_guarded, start_guarded
 BEAT = 0.1
 """Time between two looks whether it listens [s]."""
 
+# Enough for a sentence and the end of a traceback.
 LAST_LINES = 8
 """Lines of its output that are shown when it ends unasked."""
 

@@ -27,6 +27,7 @@ Augmentation = Callable[[ByteArray, np.random.Generator], ByteArray]
 LIKELIHOOD = {"BRIGHTNESS": 0.5, "BLUR": 0.5, "MULTIPLY": 1.0, "CROP": 1.0, "TRAPEZE": 1.0}
 """How often each augmentation is applied to a picture."""
 
+# Three standard deviations on each side of a blur of 2 pixels.
 BLUR_SIZE = 13
 """Width of the Gaussian's window [pixel]."""
 

@@ -23,6 +23,7 @@ _NEED_NUMBERS = (
     "Delete such records with donkey tubclean, or leave them out with TRAIN_FILTER."
 )
 
+# The noise of a stick that nobody touches.
 LEAST_STEERING = 0.01
 """Records whose angles all lie in a range narrower than this are of a car that was never steered."""
 

@@ -10,6 +10,7 @@ from donkeysim.core.types import ByteArray
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.sim.viewpoint import draw_car
 
+# 16 to 9, and small enough to be kept inside a report's page.
 WIDTH, HEIGHT = 512, 288
 """Of a film [pixel]."""
 

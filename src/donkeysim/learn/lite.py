@@ -16,6 +16,7 @@ from donkeysim.learn.files.tflite_writer import make_graph, pack_graph
 
 ENDING, INTEGER_ENDING = ".tflite", ".int8.tflite"
 
+# Ranges are set by the brightest and darkest: a few hundred pictures of a drive show them, more change little.
 EXAMPLE_COUNT = 200
 """Pictures from which the range of each number inside a network is taken."""
 

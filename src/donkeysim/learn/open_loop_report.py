@@ -24,6 +24,7 @@ from donkeysim.learn.real_drives import JudgedDrive
 
 _TEMPLATE = Path(__file__).with_name("open_loop.html")
 
+# Two rows of four; neighbours of a bad moment look like it.
 WORST_COUNT, WORST_APART = 8, 20
 """Pictures that are shown of a pilot, and how many records at least lie between them: a second of driving."""
 

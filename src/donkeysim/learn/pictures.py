@@ -16,6 +16,7 @@ _log = logging.getLogger(__name__)
 MEMORY_SHARE = 0.5
 """Of the memory that is free, what pictures may take."""
 
+# More names would hide the count, which says how bad it is.
 NAMED_PICTURES = 5
 """Broken pictures that are named; the others are counted."""
 

@@ -32,6 +32,7 @@ from donkeysim.tub.reader import TubReader, TubRecord
 
 _log = logging.getLogger(__name__)
 
+# Five seconds of driving at 20 records a second.
 LEAST_HALF = 100
 """Records of a half, to learn anything from."""
 

@@ -1,4 +1,4 @@
-"""LabelledCrops made more various while a student looks at them: mirrored, in other colours, partly covered.
+"""Examples made more various while a student looks at them: mirrored, in other colours, partly covered.
 
 It costs a fraction of what drawing other pictures would, and it takes away what a student could hold on to in places it
 knows: that the road is grey, that the left line is yellow.

@@ -27,7 +27,7 @@ from donkeysim.rl.setup import FRAME
 
 # A mean of 128 errors is right to a tenth.
 BLIND_SIZE = 128
-"""LabelledCrops from which the error of a blind student is told; few, as it is measured at each update."""
+"""Examples from which the error of a blind student is told; few, as it is measured at each update."""
 
 
 class Teacher(Protocol):
@@ -45,10 +45,10 @@ class DaggerSettings:
     Attributes:
         rollout: Steps of each car between two updates.
         batches: Of an update.
-        batch_size: LabelledCrops of a batch.
+        batch_size: Examples of a batch.
         learning_rate: At the beginning; it falls to a tenth over `horizon` steps of all cars together.
         horizon: See there.
-        capacity: LabelledCrops that are kept; then the oldest go.
+        capacity: Examples that are kept; then the oldest go.
         beta_steps: Steps of all cars together in which the teacher drives more and more seldom.
         noise: Standard deviation of what is added to the actions, so that the road's edges are seen too.
         throttle_weight: Of the throttle's error beside the steering's.

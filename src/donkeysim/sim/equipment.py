@@ -15,6 +15,7 @@ from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec
 from donkeysim.world.state import State
 from donkeysim.world.telemetry import LidarPoint
 
+# Each is a table of cameras and room for their pictures; a server's clients make a few choices at a time.
 _GROUPING_LIMIT = 64
 """How many choices of cars keep their camera groups."""
 

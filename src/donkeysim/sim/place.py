@@ -20,6 +20,7 @@ from donkeysim.world.specs import CarSpec, SceneSpec, WorldSpec
 from donkeysim.world.state import State, make_layout, make_state
 from donkeysim.world.tracks.catalogue import share_scene
 
+# The original's 1 U, less than half a car.
 GRID_ROOM = 0.125
 """A place of the grid is taken when a car's is this near [m]."""
 

@@ -21,6 +21,7 @@ NEW_SUFFIX = ".new"
 
 _CAREFUL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
+# A picture of 3840x2160 in three channels has 25 MB without compression.
 LONGEST_PICTURE_FILE = 1 << 26
 """Longest file that is read as a picture [byte]."""
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 COMMANDS_NAME, REPORT_NAME = "commands.txt", "report.html"
 
+# A screen, with what is still driven below.
 SHOWN = 10
 """Trials that are done, the best ones."""
 

@@ -18,6 +18,7 @@ logger = logging.getLogger(__name__)
 
 THROTTLE_STEP = 0.01
 CHAOS_STEERING = 0.2
+# From full reverse to nothing within 20 loops, a second.
 RELEASE_STEP = 0.05
 """By so much an emergency stop eases off in each loop."""
 

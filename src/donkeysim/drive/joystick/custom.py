@@ -33,6 +33,7 @@ SURVEYED_ACTIONS = tuple(action for action in ACTIONS if action != "erase_or_sto
 BUTTONS_BY_NAME = {"arm_launch": "R2", "next_behavior": "L1"}
 """Actions that a car gives to the button of this name by itself, the first by its key AI_LAUNCH_ENABLE_BUTTON."""
 
+# A movement that nobody makes by chance.
 FAR = 0.7
 """An axis that passes this was moved on purpose."""
 

@@ -27,6 +27,7 @@ RENAMED = 2
 HEADER_KEY = "donkeysim"
 """Where the header lies: a root attribute of `.h5`, `donkeysim.json` in `.keras`, metadata of `.onnx` and `.tflite`."""
 
+# A compressed part may claim to be of any size.
 PART_MOST = 1 << 28
 """Of a part of a `.keras` file, unpacked, and of the weights of one layer [byte]."""
 

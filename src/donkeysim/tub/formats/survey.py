@@ -13,6 +13,7 @@ from donkeysim.tub.formats.drive import DriveRecord, RecordedDrive
 DEFAULT_RATE = 20
 """Records per second where times do not show them."""
 
+# From 1 to 100 records a second: no vehicle's loop is slower or faster, and gaps between two drives are far longer.
 SHORTEST_STEP, LONGEST_STEP = 10.0, 1000.0
 """Steps of time that a vehicle's loop has [ms]; `donkey sample` writes records faster than they were driven."""
 
