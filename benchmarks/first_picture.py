@@ -62,7 +62,7 @@ def _time_first_run(clone: Path) -> dict[str, float]:
         address = addresses.get(timeout=LONGEST)
         if not address:
             raise RuntimeError("make run ended without a control page; what it said stands above")
-        return _wait_for_picture(address, started)
+        return wait_for_picture(address, started)
     finally:
         os.killpg(process.pid, signal.SIGINT)
         process.wait(30)
@@ -79,7 +79,7 @@ def _tell_lines(process: subprocess.Popen[str], started: float, addresses: queue
     addresses.put("")
 
 
-def _wait_for_picture(address: str, started: float) -> dict[str, float]:
+def wait_for_picture(address: str, started: float) -> dict[str, float]:
     """Return when the page answered and when its film had a second picture: the first is a grey one."""
     with urllib.request.urlopen(f"{address}/drive", timeout=LONGEST) as page:
         page.read()

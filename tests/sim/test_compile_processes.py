@@ -10,7 +10,7 @@ import sys
 import psutil
 import pytest
 
-from donkeysim.sim import compile_processes
+from donkeysim.sim import compile_apart, compile_processes
 from donkeysim.sim.simulator import FIRST_STAGES, Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 
@@ -73,6 +73,36 @@ def test_closing_ends_the_processes(tmp_path, monkeypatch):
         processes = set(processes._process.values())
         assert len(processes) == 2
     assert all(process.poll() is not None for process in processes)
+
+
+def test_one_after_another_there_is_one_process(tmp_path, monkeypatch):
+    monkeypatch.setattr(compile_processes, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setenv("DONKEYSIM_KERNEL_CACHE", str(tmp_path))
+    with compile_processes.CompileProcesses(side_by_side=False) as processes:
+        assert list(processes._process) == [stage for part in compile_processes.PARTS for stage in part]
+        assert len(set(processes._process.values())) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a process cannot begin anew here")
+def test_a_process_begins_anew_for_each_part():
+    first, second = compile_processes.PARTS
+    assert compile_apart._split([*first, *second]) == ([*first], [*second])
+    assert compile_apart._split([first[-1], *second]) == ([first[-1]], [*second])
+    assert compile_apart._split([*second]) == ([*second], [])
+
+
+def test_it_is_told_how_far_compiling_is_and_once_only(tmp_path, monkeypatch):
+    """The processes are killed at once: who waits for them goes on all the same."""
+    monkeypatch.setattr(compile_processes, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setenv("DONKEYSIM_KERNEL_CACHE", str(tmp_path))
+    told = []
+    with compile_processes.CompileProcesses(side_by_side=False) as processes:
+        for process in processes._process.values():
+            process.kill()
+        processes.finish(lambda *report: told.append(report))
+        processes.finish(lambda *report: told.append(report))
+    stages = [stage for part in compile_processes.PARTS for stage in part]
+    assert told == [*((stage, done, 3) for done, stage in enumerate(stages)), ("ready", 3, 3)]
 
 
 def test_what_nobody_holds_leaves_no_process_and_no_pipe(tmp_path, monkeypatch):

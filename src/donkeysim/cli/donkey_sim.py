@@ -190,11 +190,12 @@ def _make_loader(options: SimulationOptions) -> SceneLoader:
     """Let other processes compile what is missing before this one imports the rest of the simulator."""
     from donkeysim.sim.compile_processes import CompileProcesses
 
-    processes = CompileProcesses()
+    processes = CompileProcesses(side_by_side=False)
     from donkeysim.serve.scene_loader import SceneLoader
+    from donkeysim.world.tracks.build_apart import load_apart
 
     gc.enable()
-    return SceneLoader(options, _tell_first_run, processes)
+    return SceneLoader(options, _tell_first_run, processes, load_apart)
 
 
 def _tell_first_run(text: str) -> None:

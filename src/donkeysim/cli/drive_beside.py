@@ -98,6 +98,7 @@ def drive_folder(folder: Path, host: str, port: int, watching_url: str, options:
         DonkeySimError: The folder's program is too old, its config is wrong, or nobody listens there.
     """
     from donkeysim.car.config import load_config
+    from donkeysim.core.memory import give_back
     from donkeysim.drive.control_page import ControlPage
     from donkeysim.drive.look import find_car_name
     from donkeysim.learn.pilot import BUILT_IN_PILOT
@@ -120,6 +121,7 @@ def drive_folder(folder: Path, host: str, port: int, watching_url: str, options:
         vars(config).update(DONKEY_GYM_ENV_NAME=shorten_scene_name(options.track))
     if options.model is None and "PilotForPlace" not in program and BUILT_IN_PILOT.exists():
         options = replace(options, model=str(BUILT_IN_PILOT))
+    give_back()
     drive(config, options)
     return 0
 

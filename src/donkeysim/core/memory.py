@@ -3,11 +3,15 @@
 Simulators of the same scene, as in a batch of environments each with one of its own, and drivers there share this work.
 """
 
+import ctypes
+import functools
 import mmap
 import os
+import sys
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -61,6 +65,33 @@ def _find_arrays(value: Any, found: dict[int, int]) -> dict[int, int]:
         for part in value:
             _find_arrays(part, found)
     return found
+
+
+def give_back() -> None:
+    """Return memory that nobody uses to the system, where the C library keeps it until asked, as Linux' does."""
+    trim = _find_trim()
+    if trim is not None:
+        trim(0)
+
+
+@functools.cache
+def _find_trim() -> Callable[[int], int] | None:
+    return getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+
+
+def leave_library(name: str) -> None:
+    """Take the code of a library, all of it read from its file, out of this process until it is needed again.
+
+    Args:
+        name: What its file is called, as "libllvmlite": of the compiler's 50 MB nothing runs once kernels are loaded.
+    """
+    if sys.platform != "linux":
+        return
+    advise = ctypes.CDLL(None).madvise
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        if name in line and " r-xp " in line:
+            first, end = (int(number, 16) for number in line.split()[0].split("-"))
+            advise(ctypes.c_void_p(first), ctypes.c_size_t(end - first), mmap.MADV_DONTNEED)
 
 
 def remember(known: dict[int, M], thing: object, make: Callable[[], M]) -> M:

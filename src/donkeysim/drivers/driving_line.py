@@ -16,6 +16,9 @@ from donkeysim.world.tracks.terrain.ground import sample_height
 SPACING = 0.1
 """Greatest distance between the points of a line on the path [m]."""
 
+LEAST_KNOTS = 4
+"""Of a spline whose knots all have different neighbours."""
+
 # 5 % are left for correcting: a car at full lock can only correct to one side.
 EASE_RADIUS, EASE_WINDOW = 0.95, 0.5
 """A turn is eased when it is tighter than this, in units of the radius that the wheels can turn, over such a length
@@ -130,13 +133,66 @@ def refine_line(node: FloatArray, factor: int, closed: bool) -> FloatArray:
         factor: Points per node; every `factor`-th point is a node.
         closed: The last node is followed by node 0.
     """
-    from scipy.interpolate import CubicSpline
-
     knots = close_line(node, closed)
     along = measure_length(knots)
     index = np.arange(factor * (len(knots) - 1) + (0 if closed else 1)) / factor
-    spline = CubicSpline(along, knots, bc_type="periodic" if closed else "natural")
-    return np.asarray(spline(np.interp(index, np.arange(len(knots)), along)))
+    place = np.interp(index, np.arange(len(knots)), along)
+    if len(knots) < LEAST_KNOTS:
+        from scipy.interpolate import CubicSpline
+
+        return np.asarray(CubicSpline(along, knots, bc_type="periodic" if closed else "natural")(place))
+    return _interpolate(along, knots, closed, place)
+
+
+def _interpolate(along: FloatArray, knots: FloatArray, closed: bool, place: FloatArray) -> FloatArray:
+    """Return the cubic spline through knots at some places, to the bit what SciPy's is.
+
+    SciPy's module of splines brings 30 MB with it, more than all else that a car which drives by itself takes.
+
+    Args:
+        along: Of each knot, rising [m], shape [knot_count].
+        knots: [m], shape [knot_count, 2]; closed: the last is the first.
+        closed: The spline is periodic; otherwise it is straight at its ends.
+        place: Between the first and the last of `along` [m], shape [n].
+    """
+    step = np.diff(along)[:, None]
+    slope = np.diff(knots, axis=0) / step
+    tangent = _find_tangents(step[:, 0], slope, knots, closed)
+    bend = (tangent[:-1] + tangent[1:] - 2 * slope) / step
+    row = np.clip(np.searchsorted(along, place, side="right") - 1, 0, len(step) - 1)
+    past = (place - along[row])[:, None]
+    square = past * past
+    curve: FloatArray = knots[row] + tangent[row] * past
+    curve += ((slope - tangent[:-1]) / step - bend)[row] * square
+    curve += (bend / step)[row] * (square * past)
+    return curve
+
+
+def _find_tangents(step: FloatArray, slope: FloatArray, knots: FloatArray, closed: bool) -> FloatArray:
+    """Return the derivatives at knots that make second derivatives meet, shape [knot_count, 2].
+
+    Round a ring the unknown of the last knot but one is found at the end: the others depend on it linearly.
+    """
+    from scipy.linalg import solve_banded  # Numba has loaded it
+
+    before, after = np.roll(step, 1), step
+    bands = np.zeros((3, len(step)))
+    bands[0, 1:], bands[1], bands[2, :-1] = before[:-1], 2 * (before + after), after[1:]
+    wanted = 3 * (after[:, None] * np.roll(slope, 1, axis=0) + before[:, None] * slope)
+    if not closed:
+        last = 3 * (knots[-1:] - knots[-2:-1])
+        bands = np.hstack((bands, [[step[-2]], [2 * step[-1]], [0.0]]))
+        bands[1, 0], bands[0, 1], bands[2, -2] = 2 * step[0], step[0], step[-1]
+        wanted[0] = 3 * (knots[1] - knots[0])
+        return np.asarray(solve_banded((1, 1), bands, np.vstack((wanted, last))))
+    pull = np.zeros_like(wanted[:-1])
+    pull[0], pull[-1] = -step[0], -step[-3]
+    free = solve_banded((1, 1), bands[:, :-1], wanted[:-1])
+    share = solve_banded((1, 1), bands[:, :-1], pull)
+    over = wanted[-1] - step[-2] * free[0] - step[-1] * free[-1]
+    hinge = over / (2 * (step[-1] + step[-2]) + step[-2] * share[0] + step[-1] * share[-1])
+    ring = free + hinge * share
+    return np.vstack((ring, hinge, ring[:1]))
 
 
 def measure_room(path: Path, plan: SpeedPlan) -> tuple[FloatArray, FloatArray]:

@@ -1,10 +1,12 @@
 """From a scene's name to a compiled simulator."""
 
+import functools
 import gc
 from collections.abc import Callable
 from dataclasses import replace
 
 from donkeysim.core.image import prepare_encodings
+from donkeysim.core.memory import give_back, leave_library
 from donkeysim.record.recorder import open_simulator
 from donkeysim.serve.options import SimulationOptions
 from donkeysim.sim.compile_processes import CompileProcesses
@@ -24,14 +26,19 @@ class SceneLoader:
     """
 
     def __init__(
-        self, options: SimulationOptions, report: Callable[[str], None], processes: CompileProcesses | None = None
+        self,
+        options: SimulationOptions,
+        report: Callable[[str], None],
+        processes: CompileProcesses | None = None,
+        build: Callable[[SceneSpec], Scene] = share_scene,
     ) -> None:
         """Prepare to load.
 
         Args:
             options: How scenes are run.
             report: Told what is being done where it takes long: the first time on a machine.
-            processes: They compile already; None: begin now.
+            processes: They compile already, and nothing is built before they have; None: begin now.
+            build: What builds scenes.
         """
         self.stage = ""
         self.challenges = options.experiment.scene.challenges
@@ -39,6 +46,7 @@ class SceneLoader:
         self._report = report
         self._built: dict[SceneSpec, Scene] = {}
         self._processes = processes or CompileProcesses()
+        self._build = build
 
     def load(self, name: str) -> Simulator:
         """Return a simulator of a scene, compiled.
@@ -63,23 +71,24 @@ class SceneLoader:
         self._processes.close()
 
     def _load(self, scene: SceneSpec) -> Simulator:
+        gc.collect()
+        give_back()
+        self._processes.finish(functools.partial(self._tell_kernels, is_first_run=True))
         self._tell("building the track", False)
         if scene not in self._built:
-            self._built = {scene: share_scene(scene)}
+            self._built = {scene: self._build(scene)}
         options = self._options
         experiment = replace(options.experiment, scenes=(scene,))
         spec = experiment.specify_world(cars_per_world=options.max_cars + 1)  # a pace car may be added
         workers, log = options.worker_count, experiment.log
         simulator = open_simulator(spec, worker_count=workers, scene=self._built[scene], log=log)
-        is_first_run = simulator.must_compile
-
-        def tell(stage: str, done: int, total: int) -> None:
-            doing = "compiling" if is_first_run else "loading"
-            self._tell(f"{doing} kernels, {done} of {total}: {stage}", is_first_run)
-
-        simulator.compile(tell, self._processes)
+        simulator.compile(functools.partial(self._tell_kernels, is_first_run=simulator.must_compile), self._processes)
         prepare_encodings()
         return simulator
+
+    def _tell_kernels(self, stage: str, done: int, total: int, *, is_first_run: bool) -> None:
+        doing = "compiling" if is_first_run else "loading"
+        self._tell(f"{doing} kernels, {done} of {total}: {stage}", is_first_run)
 
     def _tell(self, text: str, is_news: bool) -> None:
         self.stage = text
@@ -91,5 +100,7 @@ def _settle_memory() -> None:
     """Spare the garbage collector what stays: going through all of it would make a beat 60 ms late now and then."""
     gc.unfreeze()
     gc.collect()
+    give_back()
+    leave_library("libllvmlite")
     gc.freeze()
     gc.enable()
