@@ -13,7 +13,7 @@ from donkeysim.world.specs import CameraSpec, RoadSpec, SceneSpec
 from donkeysim.world.tracks.builder import build_scene
 from donkeysim.world.tracks.catalogue import find_track, load_scene
 from donkeysim.world.tracks.challenges import vary_track
-from donkeysim.world.tracks.random_place import draw_place
+from donkeysim.world.tracks.random_place import draw_place, draw_size
 from donkeysim.world.tracks.tables.random import RandomTable
 from donkeysim.world.tracks.track_check import build_line
 from donkeysim.world.tracks.track_file import read_track
@@ -58,15 +58,17 @@ def test_all_that_may_be_drawn_is_drawn(drawn):
     assert {len(road.markings) for road in roads} == {0, 1, 2, 3}
     assert {road.texture for road in roads} == {"none", "asphalt"}
     assert {line.colour for road in roads for line in road.markings} == {*table.line_colours, *table.middle_colours}
+    size = [draw_size(table, seed) for seed in SEEDS]
     for bounds, values in (
-        (table.length, [track.path.length for track in drawn]),
+        (table.size, size),
+        (table.length, [track.path.length / own for track, own in zip(drawn, size, strict=True)]),
         (table.turn, [track.path.walk.factor for track in drawn]),
-        (table.width, [2.0 * road.width_left for road in roads]),
-        (table.line_width, [line.width for road in roads for line in road.markings]),
+        (table.width, [2.0 * road.width_left / own for road, own in zip(roads, size, strict=True)]),
+        (table.line_width, [line.width / own for road, own in zip(roads, size, strict=True) for line in road.markings]),
     ):
         span = bounds[1] - bounds[0]
-        assert bounds[0] <= min(values) < bounds[0] + 0.05 * span
-        assert bounds[1] - 0.05 * span < max(values) <= bounds[1]
+        assert 0.99 * bounds[0] <= min(values) < bounds[0] + 0.05 * span
+        assert bounds[1] - 0.05 * span < max(values) <= 1.01 * bounds[1]
 
 
 def test_a_road_is_always_to_be_seen(drawn):

@@ -28,6 +28,10 @@ MARGIN = 3.0
 """How far the ground reaches beyond the path's box, and the walls of a room at most [m]."""
 TEXEL = 0.015
 """Of the painted ground [m]: coarser than usual, as learning has a hundred such places in memory."""
+LARGE = 1.5
+"""Size from which the texels are twice as large."""
+SCALED = ("length", "width", "line_width", "dash")
+"""Ranges that grow with a road's size."""
 BORDER_GAP, BORDER_EVERY = 0.1, (0.3, 0.9)
 """Between the road's edge and what stands along it, and between the cones or tyres of a row [m]."""
 
@@ -40,6 +44,8 @@ def draw_place(track: TrackFile, table: RandomTable, road: RoadSpec) -> TrackFil
         table: Ranges and choices.
         road: Seed, and how much livelier than drawn the path turns. Its style counts for nothing.
     """
+    size = draw_size(table, road.seed)
+    table = _enlarge(table, size)
     place, half = Draws(road.seed, "place"), 0.5 * _draw(Draws(road.seed, "width"), table.width)
     floor = place.choose(table.floors)
     border = place.choose(table.borders)
@@ -47,13 +53,25 @@ def draw_place(track: TrackFile, table: RandomTable, road: RoadSpec) -> TrackFil
         track,
         path=_draw_path(table, road),
         road=_draw_road(Draws(road.seed, "road"), table, half, is_bare=border == "none"),
-        ground=_draw_ground(Draws(road.seed, "ground"), floor),
+        ground=_draw_ground(Draws(road.seed, "ground"), floor, TEXEL if size < LARGE else 2.0 * TEXEL),
         walls=_draw_walls(Draws(road.seed, "walls")) if border == "boards" else (),
         props=(*_draw_border(Draws(road.seed, "border"), border, half), *_draw_things(road.seed, table, half)),
         room=_draw_room(Draws(road.seed, "room")) if floor.is_inside else None,
         start=StartTable(lines=(0.25,), silent=True, rows=0.625, slots=8),
         light=_draw_light(Draws(road.seed, "light"), table, floor.is_inside),
     )
+
+
+def draw_size(table: RandomTable, seed: int) -> float:
+    """Return how many times as large as its table says a place is."""
+    low, high = table.size
+    return low * (high / low) ** Draws(seed, "size").draw_uniform()
+
+
+def _enlarge(table: RandomTable, size: float) -> RandomTable:
+    """Return ranges for a road so many times as large."""
+    scaled = {name: tuple(size * part for part in getattr(table, name)) for name in SCALED}
+    return replace(table, **scaled)
 
 
 def _draw(draws: Draws, bounds: tuple[float, float]) -> float:
@@ -100,7 +118,7 @@ def _draw_dashes(draws: Draws, table: RandomTable) -> dict[str, Any]:
     return {"dash": dash, "gap": round(dash * draws.draw_uniform(0.5, 2.0), 3)}
 
 
-def _draw_ground(draws: Draws, floor: Floor) -> GroundTable:
+def _draw_ground(draws: Draws, floor: Floor, texel: float) -> GroundTable:
     """Return the ground, with mats and spots of other colours lying about."""
     colour = _shade(draws, draws.choose(floor.colours), 0.2) if floor.colours else None
     patches = tuple(
@@ -113,7 +131,7 @@ def _draw_ground(draws: Draws, floor: Floor) -> GroundTable:
         )
         for _ in range(draws.draw_index(7))
     )
-    return GroundTable(texture=floor.texture, colour=colour, margin=MARGIN, patches=patches, texel=TEXEL)
+    return GroundTable(texture=floor.texture, colour=colour, margin=MARGIN, patches=patches, texel=texel)
 
 
 def _draw_walls(draws: Draws) -> tuple[WallTable, ...]:

@@ -36,6 +36,8 @@ class RandomTable:
     """Ranges and choices; what stands in a list twice is twice as likely.
 
     Attributes:
+        size: How many times as large the road is as length, width, line_width and dash say; doubling it once is as
+            likely as doubling it once more.
         length: Of the path [m].
         turn: How lively the path turns, as `RandomWalk.turn`, at a road's own turn of 1.
         width: Of the road [m].
@@ -55,6 +57,7 @@ class RandomTable:
         warmth: Red over blue of the light.
     """
 
+    size: Range = (1.0, 1.0)
     length: Range = (20.0, 45.0)
     turn: Range = (3.0, 14.0)
     width: Range = (0.35, 1.2)
@@ -74,14 +77,27 @@ class RandomTable:
     warmth: Range = (0.8, 1.3)
 
     def __post_init__(self) -> None:
-        for name in ("length", "turn", "width", "line_width", "dash", "thing_count", "sun", "ambient", "warmth"):
+        for name in (
+            "size",
+            "length",
+            "turn",
+            "width",
+            "line_width",
+            "dash",
+            "thing_count",
+            "sun",
+            "ambient",
+            "warmth",
+        ):
             low, high = getattr(self, name)
             if not 0.0 <= low <= high:
                 raise ValueError(
                     f"{name} is [{low:g}, {high:g}]; it takes two numbers of 0 or more, the lower one first."
                 )
-        if self.length[0] < 20.0 or self.width[0] < 0.1:
-            raise ValueError("random places are 20 m long or longer, and their roads 0.1 m wide or wider.")
+        if self.size[0] < 1.0 or self.length[0] < 20.0 or self.width[0] < 0.1:
+            raise ValueError(
+                "random places are 20 m long or longer, of size 1 or more, their roads 0.1 m wide or wider."
+            )
         for name in ("lines", "line_colours", "middle_colours", "road_colours", "borders", "floors"):
             if not getattr(self, name):
                 raise ValueError(f"{name} is empty; give at least one to choose from.")
