@@ -21,15 +21,16 @@ SENSORS = (
 )
 
 
-def draw_post(angle, rng, size=SIZE):
+def draw_post(angle, rng, size=SIZE, height=None):
     """A grey noisy picture with a post at the left edge for angle -1, at the right edge for 1."""
-    picture = rng.integers(60, 100, (size, size, 3), dtype=np.uint8)
+    height = height or size
+    picture = rng.integers(60, 100, (height, size, 3), dtype=np.uint8)
     left = round((angle + 1) / 2 * (size - 12))
-    picture[size // 4 :, left : left + 12] = 240
+    picture[height // 4 :, left : left + 12] = 240
     return picture
 
 
-def write_steered_tub(path, count=200, seed=0, has_sensors=False, angles=None, size=SIZE):
+def write_steered_tub(path, count=200, seed=0, has_sensors=False, angles=None, size=SIZE, height=None):
     """Write a tub; returns the angles."""
     rng = np.random.default_rng(seed)
     angles = rng.uniform(-1, 1, count) if angles is None else angles
@@ -37,7 +38,7 @@ def write_steered_tub(path, count=200, seed=0, has_sensors=False, angles=None, s
     with TubWriter(path, [name for name, _ in channels], [kind for _, kind in channels]) as tub:
         for index, angle in enumerate(angles):
             record = {
-                "cam/image_array": draw_post(angle, rng, size),
+                "cam/image_array": draw_post(angle, rng, size, height),
                 "user/angle": angle,
                 "user/throttle": 0.3 + 0.1 * (index % 2),
                 "user/mode": "user",

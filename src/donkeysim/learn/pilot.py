@@ -29,6 +29,23 @@ ANYWHERE_PILOT = BUILT_IN_PILOT.with_name("anywhere.onnx")
 PACKAGE_PILOTS = {"built-in": BUILT_IN_PILOT, "anywhere": ANYWHERE_PILOT}
 """Both, by what commands call them."""
 
+PACKAGE_LAYERS = {"anywhere": ANYWHERE_PILOT.with_suffix(".h5")}
+"""Those that can be trained further, with their layers; see `learn.train`."""
+
+
+def find_layers(given: str) -> Path:
+    """Return the file of a pilot that is to be trained further, given by path or by its name in the package.
+
+    Raises:
+        PilotError: It is in the package without its layers.
+    """
+    if given in PACKAGE_PILOTS and given not in PACKAGE_LAYERS:
+        raise PilotError(
+            f"the pilot {given!r} in the package holds a finished graph; those that can be trained further are: "
+            f"{', '.join(PACKAGE_LAYERS)}."
+        )
+    return PACKAGE_LAYERS.get(given, Path(given).expanduser())
+
 
 class NetworkPilot:
     """A loaded network with what its kind knows of inputs, memory and outputs; meets `core.pilot.Pilot`."""

@@ -10,7 +10,7 @@ import logging
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +24,15 @@ from donkeysim.learn.database import append_entry, make_entry, name_beside, name
 from donkeysim.learn.dataset import make_examples, make_targets, make_vectors, read_records, split_examples
 from donkeysim.learn.files.header import make_header
 from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, read_layers, read_network, save_model
+from donkeysim.learn.files.network import Network
 from donkeysim.learn.files.places import read_cars, read_places
 from donkeysim.learn.files.tflite_metadata import is_ours
+from donkeysim.learn.finetune import FIXED, LEARNING_RATE_SHARE, detect_policy, is_policy, separate_recall
 from donkeysim.learn.kinds import KINDS, PilotKind, get_kind, read_spec
 from donkeysim.learn.lite import ENDING, INTEGER_ENDING, write_lite
 from donkeysim.learn.options import TrainingOptions, read_options
 from donkeysim.learn.pictures import PictureStore
-from donkeysim.learn.pilot import detect_kind, open_session
+from donkeysim.learn.pilot import detect_kind, find_layers, open_session
 from donkeysim.tub.folder import split_paths
 from donkeysim.tub.histogram import make_figure, save_figure
 from donkeysim.tub.manifest import read_manifest
@@ -89,8 +91,9 @@ def train(
     Args:
         tub_paths: One tub or several; an item may hold several with commas between.
         model_path: `.h5`, `.keras`, `.onnx` or `.tflite` to write; None: the next name in MODELS_PATH.
-        kind: One of `learn.kinds.KINDS`; None: DEFAULT_MODEL_TYPE.
-        transfer: A trained pilot to begin with.
+        kind: One of `learn.kinds.KINDS`; None: DEFAULT_MODEL_TYPE, or that of a policy to begin with.
+        transfer: A trained pilot to begin with, or the name of one in the package; a policy of `donkey rl` keeps its
+            network, of others the weights of layers of the same name are taken.
         comment: Kept in the database.
         report: Called as report(done, total) in pictures while they are looked at, then in examples of each epoch.
         on_epoch: Called after each epoch; a KeyboardInterrupt that it raises ends training as Ctrl-C does.
@@ -103,14 +106,18 @@ def train(
     path, number = _choose_path(Path(config.MODELS_PATH), model_path)
     config.require("training")
     options = read_options(config)
-    named = get_kind(kind or config.DEFAULT_MODEL_TYPE)
     check_place(path)
-    source = Path(transfer).expanduser() if transfer else None
-    if source:
-        read_layers(source)  # whatever is wrong with it is said before anything takes time
+    source = find_layers(str(transfer)) if transfer else None
+    policy = (
+        _read_policy(source, kind, config) if source else None
+    )  # whatever is wrong with it is said before anything starts
+    named = get_kind(kind or (policy and detect_policy(policy)) or config.DEFAULT_MODEL_TYPE)
+    if policy is not None:
+        options = replace(options, learning_rate=LEARNING_RATE_SHARE * options.learning_rate)
     tubs = split_paths([str(path) for path in given])
     examples = load_examples(config, tubs, named, options, report)
-    job = _Job(config, options, named, path, number, tubs, source, comment, *_collect_origin(tubs, source))
+    origin = _collect_origin(tubs, source)
+    job = _Job(config, options, named, path, number, tubs, source, policy, comment, *origin)
     with _seeded(options.train_seed):
         model = _make_model(job)
     from donkeysim.learn.fit import fit
@@ -133,6 +140,7 @@ class _Job:
     number: int
     tubs: Sequence[Path]
     transfer: Path | None
+    policy: Network | None
     comment: str | None
     places: tuple[str, ...]
     cars: tuple[str, ...]
@@ -237,11 +245,15 @@ def _seeded(seed: int) -> Iterator[None]:
 
 
 def _make_model(job: _Job) -> Any:
-    """Return a new model, with the weights of another where there is a transfer."""
+    """Return a new model, with the weights of another where there is a transfer; or a policy as it is."""
     from donkeysim.learn.architectures import build_model
+    from donkeysim.learn.files.model_file import make_model
 
-    model = build_model(job.kind.name, job.config)
-    if job.transfer is not None:
+    model = build_model(job.kind.name, job.config) if job.policy is None else make_model(job.policy)
+    if job.policy is not None:
+        for layer in model.layers:
+            layer.trainable = layer.name not in FIXED
+    elif job.transfer is not None:
         _transfer_weights(job.transfer, model)
         if job.options.freeze_layers:
             for layer in model.layers[: -job.options.num_last_layers_to_train]:
@@ -249,6 +261,24 @@ def _make_model(job: _Job) -> Any:
     if job.options.print_model_summary:
         model.summary(print_fn=_log.info)
     return model
+
+
+def _read_policy(path: Path, kind: str | None, config: Config) -> Network | None:
+    """Return the policy in a file, ready to learn; None: it holds another kind of network, or another kind is wanted.
+
+    Raises:
+        PilotError: There is no such file, it cannot be read, or it takes pictures of another size.
+    """
+    network = read_layers(path)
+    if not is_policy(network) or kind not in (None, detect_policy(network)):
+        return None
+    height, width, depth = network.find("img_in").settings["shape"][-3:]
+    if read_spec(config).image_shape != (height, width, depth):
+        raise PilotError(
+            f"{path} takes pictures of {width}x{height} in colour, as donkey rl made it; set IMAGE_W = {width}, "
+            f"IMAGE_H = {height} and IMAGE_DEPTH = {depth}: pictures in the tub are scaled."
+        )
+    return separate_recall(network)
 
 
 def _transfer_weights(path: Path, model: Any) -> None:

@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--config", default=TrainSpec.config, help="configuration (default ./config.py)")
     add("--myconfig", default=TrainSpec.myconfig, help="file that overrides it (default: myconfig.py beside it)")
     add("--framework", choices=("tensorflow", "pytorch"), help="accepted; pilots are always Keras on PyTorch")
-    add("--transfer", metavar="FILE", help="start from the weights of this pilot (.h5 or .keras)")
+    add("--transfer", metavar="FILE", help="start from this pilot (.h5 or .keras), or anywhere")
     add(
         "--set",
         dest="changes",

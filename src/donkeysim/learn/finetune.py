@@ -1,0 +1,56 @@
+"""Policies that `donkey rl` wrote, made ready to be trained further on somebody's own drives.
+
+A policy's next steering holds half of its last one (`rl.ppo.Actor.KEPT`). Beside recorded drives the last command is
+the driver's, which is nearly the next one too: free to learn from it, a pilot would repeat itself and look at nothing
+("causal confusion", de Haan et al. 2019, https://arxiv.org/abs/1905.11979). So that share stays as it is, and what is
+learned is what the picture adds.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from donkeysim.learn.files.network import Layer, Network
+
+FIXED = ("band", "recall")
+"""Layers that do not learn: what makes the crop of a picture, and the share of the last steering."""
+
+# With the usual steps the first epoch undoes much of what was learned in a hundred thousand pictures: on the first half
+# of a real drive and judged on the second, a third of them was best in every try.
+LEARNING_RATE_SHARE = 0.3
+"""Of LEARNING_RATE, for a pilot that can drive already."""
+
+
+def is_policy(network: Network) -> bool:
+    """Return whether `donkey rl` has written a network, or it was made of one here."""
+    names = {layer.name for layer in network.layers}
+    return {"band", "command"} <= names
+
+
+def detect_policy(network: Network) -> str:
+    """Return the kind of pilot that a policy is: it remembers commands, or pictures."""
+    return "memory" if "mem_in" in network.inputs else "3d"
+
+
+def separate_recall(network: Network) -> Network:
+    """Return a policy whose share of the last steering is a layer of its own, "recall"; one without any, as it is."""
+    named = {layer.name: layer for layer in network.layers}
+    if "merged" not in named:
+        return network
+    command, (view, memory) = named["command"], named["merged"].sources
+    kernel, bias = command.weights
+    width = len(kernel) - named[memory].settings["shape"][0]
+    linear = {**command.settings, "activation": "linear"}
+    parts = (
+        replace(command, settings=linear, sources=(view,), weights=(kernel[:width], bias)),
+        Layer("Dense", "recall", {**linear, "use_bias": False}, (memory,), (np.ascontiguousarray(kernel[width:]),)),
+        Layer("Add", "wish", {}, ("command", "recall")),
+        Layer("Activation", "commanded", {"activation": command.settings["activation"]}, ("wish",)),
+    )
+    layers: list[Layer] = []
+    for layer in network.layers:
+        if layer.name == "command":
+            layers += parts
+        elif layer.name != "merged":
+            layers.append(replace(layer, sources=tuple("commanded" if s == "command" else s for s in layer.sources)))
+    return replace(network, layers=tuple(layers))
