@@ -11,7 +11,7 @@ from donkeysim.learn.files.onnx_writer import make_onnx
 from donkeysim.learn.finetune import FIXED, detect_policy, is_policy, separate_recall
 from donkeysim.learn.kinds import KINDS
 from donkeysim.learn.pilot import PACKAGE_LAYERS, PACKAGE_PILOTS, load_pilot
-from donkeysim.learn.train import train
+from donkeysim.learn.train import convert_pilot, train
 from stand_ins.steered_tub import draw_post, make_config, write_steered_tub
 
 ANYWHERE, SIZE = PACKAGE_LAYERS["anywhere"], {"size": 160, "height": 120}
@@ -74,6 +74,19 @@ def test_what_was_tuned_steers_in_every_file(tuned, ending):
     angles = np.repeat(np.linspace(-0.8, 0.8, 9), 4)
     answers = [pilot.run(draw_post(angle, rng, **SIZE))[0] for angle in angles]
     assert np.corrcoef(angles, answers)[0, 1] > 0.9
+
+
+def test_it_is_written_for_a_car_as_it_is(tub, tmp_path):
+    written = convert_pilot("anywhere", make_config(tmp_path, **PICTURES, MODELS_PATH=str(tmp_path)), [tub])
+    assert [path.name for path in written] == ["anywhere.tflite", "anywhere.int8.tflite"]
+    rng, pilots = np.random.default_rng(6), [load_pilot(path) for path in (ANYWHERE, *written)]
+    for angle in np.linspace(-0.8, 0.8, 7):
+        picture = draw_post(angle, rng, **SIZE)
+        for pilot in pilots:
+            pilot.reset()
+        whole, floats, integers = (pilot.run(picture) for pilot in pilots)
+        assert floats == pytest.approx(whole, abs=1e-4)
+        assert integers == pytest.approx(whole, abs=0.1)
 
 
 def test_it_can_be_tuned_once_more(tuned, tub, tmp_path):

@@ -7,10 +7,14 @@ learned is what the picture adds.
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
+from donkeysim.core.errors import PilotError
+from donkeysim.learn.files.model_file import read_layers
 from donkeysim.learn.files.network import Layer, Network
+from donkeysim.learn.kinds import PilotSpec
 
 FIXED = ("band", "recall")
 """Layers that do not learn: what makes the crop of a picture, and the share of the last steering."""
@@ -19,6 +23,29 @@ FIXED = ("band", "recall")
 # of a real drive and judged on the second, a third of them was best in every try.
 LEARNING_RATE_SHARE = 0.3
 """Of LEARNING_RATE, for a pilot that can drive already."""
+
+
+def read_policy(path: Path, kind: str | None, spec: PilotSpec) -> Network | None:
+    """Return the policy in a file, ready to learn; None: it holds another network, or another kind is wanted.
+
+    Args:
+        path: `.h5` or `.keras`.
+        kind: Of the pilot that is wanted; None: any.
+        spec: Of the pictures to learn from.
+
+    Raises:
+        PilotError: There is no such file, it cannot be read, or it takes pictures of another size.
+    """
+    network = read_layers(path)
+    if not is_policy(network) or kind not in (None, detect_policy(network)):
+        return None
+    height, width, depth = network.find("img_in").settings["shape"][-3:]
+    if spec.image_shape != (height, width, depth):
+        raise PilotError(
+            f"{path} takes pictures of {width}x{height} in colour, as donkey rl made it; set IMAGE_W = {width}, "
+            f"IMAGE_H = {height} and IMAGE_DEPTH = {depth}: pictures in the tub are scaled."
+        )
+    return separate_recall(network)
 
 
 def is_policy(network: Network) -> bool:

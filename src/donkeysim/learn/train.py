@@ -23,16 +23,16 @@ from donkeysim.learn.batches import Examples, make_augmentation
 from donkeysim.learn.database import append_entry, make_entry, name_beside, name_pilot
 from donkeysim.learn.dataset import make_examples, make_targets, make_vectors, read_records, split_examples
 from donkeysim.learn.files.header import make_header
-from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, read_layers, read_network, save_model
+from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, read_network, save_model
 from donkeysim.learn.files.network import Network
 from donkeysim.learn.files.places import read_cars, read_places
 from donkeysim.learn.files.tflite_metadata import is_ours
-from donkeysim.learn.finetune import FIXED, LEARNING_RATE_SHARE, detect_policy, is_policy, separate_recall
+from donkeysim.learn.finetune import FIXED, LEARNING_RATE_SHARE, detect_policy, read_policy
 from donkeysim.learn.kinds import KINDS, PilotKind, get_kind, read_spec
 from donkeysim.learn.lite import ENDING, INTEGER_ENDING, write_lite
 from donkeysim.learn.options import TrainingOptions, read_options
 from donkeysim.learn.pictures import PictureStore
-from donkeysim.learn.pilot import detect_kind, find_layers, open_session
+from donkeysim.learn.pilot import PACKAGE_LAYERS, detect_kind, find_layers, open_session
 from donkeysim.tub.folder import split_paths
 from donkeysim.tub.histogram import make_figure, save_figure
 from donkeysim.tub.manifest import read_manifest
@@ -108,9 +108,8 @@ def train(
     options = read_options(config)
     check_place(path)
     source = find_layers(str(transfer)) if transfer else None
-    policy = (
-        _read_policy(source, kind, config) if source else None
-    )  # whatever is wrong with it is said before anything starts
+    # Whatever is wrong with it is said before anything takes time.
+    policy = read_policy(source, kind, read_spec(config)) if source else None
     named = get_kind(kind or (policy and detect_policy(policy)) or config.DEFAULT_MODEL_TYPE)
     if policy is not None:
         options = replace(options, learning_rate=LEARNING_RATE_SHARE * options.learning_rate)
@@ -263,24 +262,6 @@ def _make_model(job: _Job) -> Any:
     return model
 
 
-def _read_policy(path: Path, kind: str | None, config: Config) -> Network | None:
-    """Return the policy in a file, ready to learn; None: it holds another kind of network, or another kind is wanted.
-
-    Raises:
-        PilotError: There is no such file, it cannot be read, or it takes pictures of another size.
-    """
-    network = read_layers(path)
-    if not is_policy(network) or kind not in (None, detect_policy(network)):
-        return None
-    height, width, depth = network.find("img_in").settings["shape"][-3:]
-    if read_spec(config).image_shape != (height, width, depth):
-        raise PilotError(
-            f"{path} takes pictures of {width}x{height} in colour, as donkey rl made it; set IMAGE_W = {width}, "
-            f"IMAGE_H = {height} and IMAGE_DEPTH = {depth}: pictures in the tub are scaled."
-        )
-    return separate_recall(network)
-
-
 def _transfer_weights(path: Path, model: Any) -> None:
     """Give a model the weights of all layers that a trained one has under the same name and in the same sizes.
 
@@ -380,12 +361,13 @@ def plot_losses(history: Mapping[str, Sequence[float]], path: Path, title: str) 
 
 
 def convert_pilot(
-    path: Path, config: Config, tubs: Sequence[Path] = (), report: Report = lambda _done, _total: None
+    given: str, config: Config, tubs: Sequence[Path] = (), report: Report = lambda _done, _total: None
 ) -> tuple[Path, ...]:
     """Write the `.tflite` files of a pilot that was trained before, and return them.
 
     Args:
-        path: `.h5` or `.keras`, ours or the original's.
+        given: `.h5` or `.keras`, ours or the original's; or the name of one in the package, whose files then lie in
+            MODELS_PATH.
         tubs: Drives from which the file in integers is made; none: it is not written.
         report: Called as report(done, total) while pictures are read.
 
@@ -393,15 +375,17 @@ def convert_pilot(
         DonkeySimError: The pilot or the tubs cannot be read, or the files not be written; one that lies there already
             and that somebody else wrote, the original for example, is kept.
     """
+    path = find_layers(given)
+    beside = Path(config.MODELS_PATH) / path.name if given in PACKAGE_LAYERS else path
     if check_ending(path) in FINISHED_ENDINGS:
         raise PilotError(f"{path} no longer holds the layers of Keras; give the .h5 or .keras file of the pilot.")
     for ending in (ENDING, INTEGER_ENDING) if tubs else (ENDING,):
-        target = name_beside(path, ending)
+        target = name_beside(beside, ending)
         if target.is_file() and not is_ours(target.read_bytes()):
             raise PilotError(f"{target} is there already and not of donkeysim, so it is kept; rename one of the two.")
     network, header = read_network(path)
     if not tubs:
-        return write_lite(network, header, path, None)
+        return write_lite(network, header, beside, None)
     kind = KINDS[header.kind] if header else detect_kind(open_session(path), path)
     _, examples = load_examples(config, tubs, kind, read_options(config), report)
-    return write_lite(network, header, path, examples)
+    return write_lite(network, header, beside, examples)

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--config", default="./config.py", help="configuration of the car (default ./config.py)")
     parser.add_argument("--group", action="store_true", help="list groups of tubs once, below the table")
-    parser.add_argument("--tflite", metavar="FILE", help="write this pilot, .h5 or .keras, as .tflite beside it")
+    parser.add_argument("--tflite", metavar="FILE", help="write this pilot, .h5 or .keras, as .tflite beside it; or anywhere")
     parser.add_argument("--tub", nargs="+", metavar="TUB", default=[], help="drives to make the integers for")
 
 
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.tub and not arguments.tflite:
         raise SpecError("--tub goes with --tflite FILE, the pilot to write for a car.")
     if arguments.tflite:
-        return _write_lite(Path(arguments.tflite), config, arguments.tub)
+        return _write_lite(arguments.tflite, config, arguments.tub)
     folder = Path(config.MODELS_PATH)
     entries = read_entries(folder)
     if not entries:
@@ -64,11 +64,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _write_lite(path: Path, config: Any, tubs: list[str]) -> int:
+def _write_lite(given: str, config: Any, tubs: list[str]) -> int:
     from donkeysim.learn.train import convert_pilot
     from donkeysim.tub.folder import split_paths
 
-    for written in convert_pilot(path, config, split_paths(tubs)):
+    for written in convert_pilot(given, config, split_paths(tubs)):
         console.print(f"Wrote {written}", soft_wrap=True)
     return 0
 
