@@ -1,6 +1,13 @@
 """`donkey rl --generalist`: what it stands for, and where it learns."""
 
+import time
+
+import torch
+
 from donkeysim.cli.commands.rl import make_task
+from donkeysim.rl import session
+from donkeysim.rl.actor_file import read_actor
+from donkeysim.rl.progress import Check
 from donkeysim.rl.task import list_places
 from donkeysim.world.specs import RoadSpec
 
@@ -20,3 +27,27 @@ def test_it_learns_in_places_of_seeds_of_their_own_and_is_checked_on_the_named_t
     assert [scene.road for scene in setup.scenes[1:]] == [RoadSpec(seed=1), RoadSpec(seed=2)]
     assert [scene.name for scene in setup.checks.scenes] == ["generated_track"]
     assert list_places([5]) != list_places([6])
+
+
+def test_it_learns_until_its_steps_are_used_and_the_last_policy_is_the_pilot(tmp_path, monkeypatch):
+    found = iter([2.0, 0.5, 0.1, 0.1, 0.1])  # laps: the first check passes, later ones get worse
+
+    class Told:
+        def check(self, _drive):
+            return (Check("here", next(found), 1, 0, 1, 1.0, 0.5, 0.0),)
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(session, "_open_checkers", lambda _setup, _laps: [Told()])
+    monkeypatch.setattr(session, "FIRST_CHECK_VARIED", 200)
+    task = make_task({"generalist": True, "places": 1, "randomization": "mild", "car_count": 16})
+    limit = session.Limit(600.0, steps=1000)
+    training = session.TrainingSession(task, tmp_path, limit, time.perf_counter())
+    result = training.run()
+    assert result.steps >= 1000
+    assert not result.is_passed
+    assert result.checks[0].laps == 0.1
+    kept = read_actor(result.pilot)
+    for ours, theirs in zip(training.actor.parameters(), kept.parameters(), strict=True):
+        assert torch.allclose(ours, theirs, atol=1e-6)

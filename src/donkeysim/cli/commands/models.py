@@ -25,7 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--config", default="./config.py", help="configuration of the car (default ./config.py)")
     parser.add_argument("--group", action="store_true", help="list groups of tubs once, below the table")
-    parser.add_argument("--tflite", metavar="FILE", help="write this pilot, .h5 or .keras, as .tflite beside it; or anywhere")
+    parser.add_argument(
+        "--tflite", metavar="FILE", help="write this pilot, .h5 or .keras, as .tflite beside it; or anywhere"
+    )
     parser.add_argument("--tub", nargs="+", metavar="TUB", default=[], help="drives to make the integers for")
 
 
