@@ -65,12 +65,12 @@ def draw_place(track: TrackFile, table: RandomTable, road: RoadSpec) -> TrackFil
 def draw_size(table: RandomTable, seed: int) -> float:
     """Return how many times as large as its table says a place is."""
     low, high = table.size
-    return low * (high / low) ** Draws(seed, "size").draw_uniform()
+    return low * math.exp(math.log(high / low) * Draws(seed, "size").draw_uniform())
 
 
 def _enlarge(table: RandomTable, size: float) -> RandomTable:
     """Return ranges for a road so many times as large."""
-    scaled = {name: tuple(size * part for part in getattr(table, name)) for name in SCALED}
+    scaled: dict[str, Any] = {name: tuple(size * part for part in getattr(table, name)) for name in SCALED}
     return replace(table, **scaled)
 
 
