@@ -19,11 +19,6 @@ from donkeysim.learn.kinds import PilotSpec
 FIXED = ("band", "recall")
 """Layers that do not learn: what makes the crop of a picture, and the share of the last steering."""
 
-# With the usual steps the first epoch undoes much of what was learned in a hundred thousand pictures: on the first half
-# of a real drive and judged on the second, a third of them was best in every try.
-LEARNING_RATE_SHARE = 0.3
-"""Of LEARNING_RATE, for a pilot that can drive already."""
-
 
 def read_policy(path: Path, kind: str | None, spec: PilotSpec) -> Network | None:
     """Return the policy in a file, ready to learn; None: it holds another network, or another kind is wanted.

@@ -10,7 +10,7 @@ import logging
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, rea
 from donkeysim.learn.files.network import Network
 from donkeysim.learn.files.places import read_cars, read_places
 from donkeysim.learn.files.tflite_metadata import is_ours
-from donkeysim.learn.finetune import FIXED, LEARNING_RATE_SHARE, detect_policy, read_policy
+from donkeysim.learn.finetune import FIXED, detect_policy, read_policy
 from donkeysim.learn.kinds import KINDS, PilotKind, get_kind, read_spec
 from donkeysim.learn.lite import ENDING, INTEGER_ENDING, write_lite
 from donkeysim.learn.options import TrainingOptions, read_options
@@ -111,8 +111,6 @@ def train(
     # Whatever is wrong with it is said before anything takes time.
     policy = read_policy(source, kind, read_spec(config)) if source else None
     named = get_kind(kind or (policy and detect_policy(policy)) or config.DEFAULT_MODEL_TYPE)
-    if policy is not None:
-        options = replace(options, learning_rate=LEARNING_RATE_SHARE * options.learning_rate)
     tubs = split_paths([str(path) for path in given])
     examples = load_examples(config, tubs, named, options, report)
     origin = _collect_origin(tubs, source)
