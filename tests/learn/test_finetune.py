@@ -64,7 +64,7 @@ def test_it_learns_from_the_pictures_and_keeps_its_memory_as_it_is(tuned, tub):
             own = after.get_layer(layer.name).get_weights()
             same = all(np.array_equal(*pair) for pair in zip(layer.weights, own, strict=True))
             assert same == (layer.name in FIXED)
-    assert tuned.history["val_n_outputs0_loss"][-1] < 0.5 * tuned.history["val_n_outputs0_loss"][0]
+    assert min(tuned.history["val_n_outputs0_loss"]) < 0.1  # a third for who always answers the mean
 
 
 @pytest.mark.parametrize("ending", [".h5", ".onnx", ".tflite", ".int8.tflite"])
