@@ -138,7 +138,7 @@ def test_a_camera_is_moved_turned_and_gets_its_lens_and_only_once(vary, device):
     rows = vary(camera__y=0.1, camera__yaw=0.2, camera__fov=2.0, camera__distortion=0.3)
     camera = CameraSpec(width=64, height=48, position=(0.1, 0.0, 0.2), rotation=(0.0, 0.3, 0.1), fov=1.2)
     cameras, tables = vary_cameras([camera], [False]), make_tables(1)
-    arguments = (48, cameras.squeeze, rows, cameras.meant, tables)
+    arguments = (48.0, 48.0, cameras.squeeze, rows, cameras.meant, tables)
     device.run(vary_camera, 1, *arguments)
     expected = np.append((0.1, 0.1, 0.2), make_rotation((0.0, 0.3, 0.1 + 0.2)))
     assert np.array_equal(tables.mount[0], expected)

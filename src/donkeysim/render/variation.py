@@ -21,7 +21,7 @@ from donkeysim.render.kernels.recolour import LOOK_WIDTH
 from donkeysim.render.kernels.vary import vary_camera
 from donkeysim.render.tables import CameraTables, CarRows, MeantCameras
 from donkeysim.render.warp import compute_fisheye, open_warp
-from donkeysim.world.randomization import RandomizationSpec
+from donkeysim.world.randomization import RandomizationSpec, find_column, list_rests
 from donkeysim.world.scene import CLASS_CAR
 from donkeysim.world.specs import CameraSpec
 
@@ -73,6 +73,7 @@ def make_variation(spec: RandomizationSpec, light: Float32Array) -> CarVariation
         quality=np.zeros(count, np.int32),
     )
     rows.effect[:, EFFECT.gain] = rows.effect[:, EFFECT.balance : EFFECT.flicker] = 1.0
+    rows.effect[:, EFFECT.bands] = list_rests()[find_column("sensor.bands")]
     return CarVariation(
         rows,
         number=np.zeros(count, np.uint32),
