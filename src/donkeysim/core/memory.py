@@ -88,7 +88,7 @@ def leave_library(name: str) -> None:
     if sys.platform != "linux":
         return
     advise = ctypes.CDLL(None).madvise
-    for line in Path("/proc/self/maps").read_text().splitlines():
+    for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
         if name in line and " r-xp " in line:
             first, end = (int(number, 16) for number in line.split()[0].split("-"))
             advise(ctypes.c_void_p(first), ctypes.c_size_t(end - first), mmap.MADV_DONTNEED)
