@@ -27,6 +27,9 @@ from benchmarks.measure import Figure
 AT_MOST = 450.0
 """What is asked for [MB]."""
 
+FIRST_AT_MOST = 700.0
+"""What a first run may take where kernels are compiled side by side [MB]; see `compile_processes.ROOM_TO_COMPILE`."""
+
 INTERVAL = 0.05
 """Between two looks at all processes [s]."""
 
@@ -45,11 +48,11 @@ def run() -> list[Figure]:
         sys.exit("memory: only Linux tells what processes share (/proc/PID/smaps_rollup); nothing was measured.")
     figures = []
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("first run", "warm"):
+        for name, most in (("first run", FIRST_AT_MOST), ("warm", AT_MOST)):
             sizes = measure_peak(Path(folder))
             total = sum(sizes.values())
             print(f"{name}: " + ", ".join(f"{process} {size:.0f} MB" for process, size in sizes.items()))
-            figures.append(Figure("memory", f"make run, {name}: all processes", total, total, "MB", most=AT_MOST))
+            figures.append(Figure("memory", f"make run, {name}: all processes", total, total, "MB", most=most))
     return figures
 
 

@@ -10,6 +10,9 @@ import sys
 import psutil
 import pytest
 
+from donkeysim.cli import donkey_sim
+from donkeysim.core import memory
+from donkeysim.serve import scene_loader
 from donkeysim.sim import compile_apart, compile_processes
 from donkeysim.sim.simulator import FIRST_STAGES, Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
@@ -81,6 +84,20 @@ def test_one_after_another_there_is_one_process(tmp_path, monkeypatch):
     with compile_processes.CompileProcesses(side_by_side=False) as processes:
         assert list(processes._process) == [stage for part in compile_processes.PARTS for stage in part]
         assert len(set(processes._process.values())) == 1
+
+
+@pytest.mark.parametrize(("available", "is_side_by_side"), [(1.0e9, False), (4.0e9, True), (float("inf"), True)])
+def test_a_server_compiles_side_by_side_where_there_is_memory(available, is_side_by_side, monkeypatch):
+    chosen = []
+    monkeypatch.setattr(memory, "find_available", lambda: available)
+    monkeypatch.setattr(compile_processes, "CompileProcesses", lambda *, side_by_side: chosen.append(side_by_side))
+    monkeypatch.setattr(scene_loader, "SceneLoader", lambda *_: None)
+    donkey_sim._make_loader(None)
+    assert chosen == [is_side_by_side]
+
+
+def test_this_machine_says_how_much_memory_there_is():
+    assert memory.find_available() > 1.0e7
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a process cannot begin anew here")

@@ -25,6 +25,10 @@ from donkeysim.core.ready_kernels import find_target
 PARTS = (("vehicles and contacts", "lidar"), ("camera",))
 """Compile stages that each process works through; together they are all of `Simulator.list_compile_stages`."""
 
+ROOM_TO_COMPILE = 1.5e9
+"""Available memory from which a server's kernels are compiled side by side [byte]: a first start takes 31 s instead of
+50 on two cores, and some 200 MB more. With less, as on small boards, memory is what is short."""
+
 CompileReport = Callable[[str, int, int], None]
 """Called as report(stage, done, total) before each stage and once at the end."""
 
