@@ -1,6 +1,7 @@
 """A page is served inside a running loop: on the next free port, with prompt ends and untouched signals."""
 
 import asyncio
+import gc
 import signal
 import socket
 import time
@@ -9,7 +10,7 @@ import httpx
 import pytest
 import websockets
 from starlette.applications import Starlette
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 
 from donkeysim.core.errors import SpecError
@@ -27,8 +28,16 @@ async def listen(socket):
         await asyncio.Event().wait()
 
 
+async def pour(request):
+    async def fill():
+        while True:
+            yield bytes(100_000)
+
+    return StreamingResponse(fill())
+
+
 def make_app():
-    return Starlette(routes=[Route("/", answer), WebSocketRoute("/listen", listen)])
+    return Starlette(routes=[Route("/", answer), Route("/pour", pour), WebSocketRoute("/listen", listen)])
 
 
 def test_a_port_in_use_gives_the_next_free_one():
@@ -109,6 +118,22 @@ def test_open_connections_end_promptly_when_the_page_stops():
             await asyncio.open_connection("127.0.0.1", int(server.address.rsplit(":", 1)[1]))
 
     asyncio.run(run())
+
+
+def test_a_connection_that_reads_nothing_does_not_outlive_the_page():
+    async def run(client):
+        server = PageServer(make_app(), bind_port(0))
+        await server.start()
+        loop = asyncio.get_running_loop()
+        await loop.sock_connect(client, ("127.0.0.1", int(server.address.rsplit(":", 1)[1])))
+        await loop.sock_sendall(client, b"GET /pour HTTP/1.1\r\nHost: here\r\n\r\n")
+        await asyncio.sleep(0.2)
+        await server.stop()
+
+    with socket.socket() as client:
+        client.setblocking(False)
+        asyncio.run(run(client))
+        gc.collect()  # a socket that is still open warns here, and a warning is an error
 
 
 def test_a_page_that_never_started_gives_its_port_back():

@@ -9,6 +9,7 @@ import socket
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
+from weakref import WeakSet
 
 import h11
 import uvicorn
@@ -106,6 +107,7 @@ class PageServer:
         host, port = listener.getsockname()[:2]
         self.address = f"{'https' if certificate else 'http'}://{host}:{port}"
         self._listener = listener
+        self._callers = Callers()
         limit_log()
         self._server = _LoopServer(
             uvicorn.Config(
@@ -115,7 +117,7 @@ class PageServer:
                 log_level="error",  # a warning would be a line for every broken request
                 access_log=False,
                 server_header=False,
-                http=functools.partial(_PromptProtocol, Callers()),  # type: ignore[arg-type]
+                http=functools.partial(_PromptProtocol, self._callers),  # type: ignore[arg-type]
                 ssl_certfile=certificate.chain if certificate else None,
                 ssl_keyfile=certificate.key if certificate else None,
                 ws_max_size=message_limit,
@@ -143,6 +145,8 @@ class PageServer:
         self._server.should_exit = True
         await self._task
         self._task = None
+        self._callers.drop_all()
+        await asyncio.sleep(0)  # now the loop has closed their sockets
 
 
 class Callers:
@@ -150,15 +154,22 @@ class Callers:
 
     def __init__(self) -> None:
         self._open: list[tuple[str, asyncio.Transport]] = []
+        self._ever: WeakSet[asyncio.Transport] = WeakSet()
 
     def admit(self, client: str, transport: asyncio.Transport) -> bool:
         """Return whether there is room for a client's connection, and if so count it until it closes."""
+        self._ever.add(transport)
         self._open = [(name, other) for name, other in self._open if not other.is_closing()]
         count = Counter(name for name, _ in self._open)[client]
         if count >= MOST_CONNECTIONS or len(self._open) >= MOST_CONNECTIONS_IN_ALL:
             return False
         self._open.append((client, transport))
         return True
+
+    def drop_all(self) -> None:
+        """Cut the connections that uvicorn left: they read nothing, or came while the server closed."""
+        for transport in self._ever:
+            transport.abort()
 
 
 class _PromptProtocol(H11Protocol):
