@@ -24,8 +24,13 @@ CASES: tuple[tuple[str, Any], ...] = (
     ("blur", {"picture": {"blur": (0.6, 0.6)}}),
     ("distortion", {"camera": {"distortion": (0.1, 0.1)}}),
     ("JPEG", {"picture": {"jpeg_quality": (60, 60)}}),
+    (
+        "vignette, white balance, flicker",
+        {"sensor": {"vignette": (0.3, 0.3), "balance": (0.1, 0.1), "flicker": (0.1, 0.1)}},
+    ),
     ("the preset mild", "mild"),
     ("the preset wide", "wide"),
+    ("the preset real", "real"),
 )
 
 

@@ -112,7 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
         console.print("Stopped by Ctrl-C; the best pilot so far was kept.")
     console.print(f"Best epoch {result.best_epoch}: validation loss {result.best_loss:.5f}")
     if result.places:
-        console.print(f"The pilot knows {', '.join(result.places)}: its drives were recorded there.", soft_wrap=True)
+        console.print(f"The pilot knows {', '.join(result.places)}: it has learned there.", soft_wrap=True)
     for path in dict.fromkeys((result.model_path, result.onnx_path, *result.lite_paths, result.plot_path)):
         if path is not None:
             console.print(f"Wrote {path}", soft_wrap=True)

@@ -92,7 +92,7 @@ def is_shaded(effect):
 
 
 @inner_kernel(loose=True)
-def find_place(index, count):
+def measure_off_middle(index, count):
     """Return half the square of how far a row or column is from the middle, whose edge is 1 away."""
     share = (np.float32(np.int32(index)) + np.float32(0.5)) / np.float32(np.int32(count))
     away = np.float32(2.0) * share - np.float32(1.0)
@@ -133,7 +133,7 @@ def write_shades(effect, shade):
     """Write what `shade_row` needs of each value of a row: its tint, and what of that is lost towards the sides."""
     width = shade.shape[1] // 3
     for k in range(width):
-        lost = effect[EFFECT.vignette] * find_place(k, width)
+        lost = effect[EFFECT.vignette] * measure_off_middle(k, width)
         for channel in range(3):
             tint = effect[EFFECT.balance + channel]
             shade[0, 3 * k + channel], shade[1, 3 * k + channel] = tint, tint * lost
@@ -234,7 +234,7 @@ def finish_picture(row, view, effect, number, turn, picture, wide, soft, weight,
                 add_rows(width, weight[k], soft[max(y - k, 0)], soft[min(y + k, height - 1)], line)
         if shaded:
             band = find_band(effect[row], number[row], view[0] + y, view[1])
-            light = band * (np.float32(1.0) - effect[row, EFFECT.vignette] * find_place(view[0] + y, view[1]))
+            light = band * (np.float32(1.0) - effect[row, EFFECT.vignette] * measure_off_middle(view[0] + y, view[1]))
             shade_row(width, light, band, shade[0], shade[1], line)
         if noise <= np.float32(0.0):
             expose_row(width, gain, line, picture[row, y])

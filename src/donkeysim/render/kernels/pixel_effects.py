@@ -13,7 +13,7 @@ from donkeysim.render.kernels.effects import (
     LEAST_BLUR,
     draw_noise,
     find_band,
-    find_place,
+    measure_off_middle,
     make_byte,
     weigh_blur,
     widen_blur,
@@ -102,7 +102,7 @@ def blur_column(row, rows, stride, at, count, weight, picture):
 @inner_kernel(loose=True)
 def find_light(effect, number, view, row, column, columns):
     """Return the light of a pixel, of all channels, by vignette and flicker; see `effects.shade_row`."""
-    lost = find_place(view[0] + row, view[1]) + find_place(column, columns)
+    lost = measure_off_middle(view[0] + row, view[1]) + measure_off_middle(column, columns)
     return find_band(effect, number, view[0] + row, view[1]) * (np.float32(1.0) - effect[EFFECT.vignette] * lost)
 
 
