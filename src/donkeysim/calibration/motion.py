@@ -23,8 +23,10 @@ FEWEST_POINTS = 12
 
 _WINDOW = (15, 15)
 _STILL = 1.0  # Pictures that differ by less on average are those of a standing car [grey level]
-_FLAT = 1.0  # Slopes that are smaller on average are no edges [grey level/pixel]
-_STAYS = 0.5  # Edges of which so large a share is left in the mean of all pictures move with the camera
+_FLAT = 2.0  # Slopes that are smaller on average are no edges [grey level/pixel]
+# Lines of a lane that a car keeps to stay half as steep in the mean picture, the car's own edges nearly as they are.
+_STAYS = 0.8  # Edges of which so large a share is left in the mean of all pictures move with the camera
+_LOW = 0.88  # The car's own edges reach so far down, a share of the picture's height
 _BACK = 0.4  # Points that come back so far from where they began were lost [pixel]
 _SOFT = 0.3  # Points that lie this far off count less [pixel]
 
@@ -75,9 +77,9 @@ def scale_lens(lens: LensSpec, size: tuple[int, int]) -> LensSpec:
 
 
 def find_own_body(pictures: Iterable[ByteArray]) -> BoolArray:
-    """Return where pictures show edges that stay while the car drives: its own body, shape [height, width].
+    """Return where pictures show the car itself: edges low in them that stay while it drives, and what lies below.
 
-    It would be followed, and it says that the car stands.
+    It would be followed, and it says that the car stands. Shape [height, width].
     """
     cv2 = import_extra("cv2", "following the floor needs OpenCV")
     last: FloatArray | None = None
@@ -90,8 +92,12 @@ def find_own_body(pictures: Iterable[ByteArray]) -> BoolArray:
         mean, size, count = mean + slope, size + np.linalg.norm(slope, axis=0), count + 1
         last = grey
     stays = np.linalg.norm(mean, axis=0) > np.maximum(_STAYS * size, count * _FLAT)
-    body: BoolArray = cv2.dilate(stays.astype(np.uint8), np.ones(_WINDOW, np.uint8)).astype(bool)
-    return body
+    _, part, places, _ = cv2.connectedComponentsWithStats(stays.astype(np.uint8), connectivity=8)
+    low = places[:, cv2.CC_STAT_TOP] + places[:, cv2.CC_STAT_HEIGHT] > _LOW * len(stays)
+    low[0] = False  # what does not stay
+    body = np.maximum.accumulate(low[part], axis=0)  # what lies below is the car too
+    wide: BoolArray = cv2.dilate(body.astype(np.uint8), np.ones(_WINDOW, np.uint8)).astype(bool)
+    return wide
 
 
 def follow_floor(

@@ -23,8 +23,8 @@ from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.tub.command import find_command_keys
 from donkeysim.tub.reader import TubReader, TubRecord
 from donkeysim.tub.values import GREY, read_number
-from donkeysim.world.lens import LensSpec
-from donkeysim.world.specs import CarSpec
+from donkeysim.world.lens import LensSpec, make_plain_lens
+from donkeysim.world.specs import CameraSpec, CarSpec
 
 NARROWEST, WIDEST_LANE = 0.02, 100.0
 """Widths of lanes that are taken [m]."""
@@ -247,8 +247,7 @@ def fit_car(car: str, drive: MeasuredDrive) -> Scales:
 
 def write_camera(path: Path, lens: LensSpec, mount: Mount, ahead: float, car: CarSpec) -> None:
     """Write a file for `--camera`; where it is on the car follows from the preset's car at rest."""
-    rest = car.wheel_radius + car.suspension_target * car.suspension_travel - car.wheel_position[0][2]
-    middle = 0.5 * (car.wheel_position[0][0] + car.wheel_position[2][0])
+    rest, middle = _measure_car(car)
     lines = [
         f"# Written by donkey calibrate. Height above the floor: {mount.height * 100:.1f} cm; pitch:"
         f" {math.degrees(mount.pitch):.2f}° down.",
@@ -265,6 +264,20 @@ def write_camera(path: Path, lens: LensSpec, mount: Mount, ahead: float, car: Ca
         f"coefficients = {_write_list(lens.coefficients)}",
     ]
     write_whole(path, ("\n".join(lines) + "\n").encode())
+
+
+def find_floor_camera(camera: CameraSpec, car: CarSpec) -> FloorCamera:
+    """Return how a camera on a preset's car at rest looks at the floor; what `write_camera` writes, read back."""
+    rest, middle = _measure_car(car)
+    roll, pitch, yaw = camera.rotation
+    lens = camera.lens or make_plain_lens((camera.width, camera.height), camera.fov)
+    return FloorCamera(lens, Mount(camera.position[2] + rest, pitch, roll, yaw=yaw), camera.position[0] - middle)
+
+
+def _measure_car(car: CarSpec) -> tuple[float, float]:
+    """Return the height of the origin of a preset's car at rest, and how far ahead the middle between its axles is."""
+    rest = car.wheel_radius + car.suspension_target * car.suspension_travel - car.wheel_position[0][2]
+    return rest, 0.5 * (car.wheel_position[0][0] + car.wheel_position[2][0])
 
 
 def write_car(path: Path, car: str, scales: Scales) -> None:

@@ -39,6 +39,7 @@ COMMANDS = {
     "cnnactivations": "draw what a pilot's layers see in a picture",
     "createjs": "set up a joystick that is not in the list",
     "calibrate": "find a real car's camera and scales from pictures of a board and a short drive",
+    "place": "make a place of a recorded drive: your own track, to drive, train and race in",
     "replay": "replay an action log, check that the result is identical, and make a film of it",
     "doctor": "check this machine, or a folder of cars, tubs and pilots, for problems",
     "tracks": "list tracks, show one, or make your own with a live preview",

@@ -64,3 +64,14 @@ class LensSpec:
                 f"centre {list(self.centre)} is not valid for a lens of pictures of {list(self.size)} pixels; "
                 "it lies within them."
             )
+
+
+def make_plain_lens(size: tuple[int, int], fov: float) -> LensSpec:
+    """Return a lens that bends nothing.
+
+    Args:
+        size: Width and height of its pictures [pixel].
+        fov: Vertical field of view [rad].
+    """
+    focal = 0.5 * size[1] / math.tan(0.5 * fov)
+    return LensSpec("plumb_bob", size, (focal, focal), (0.5 * size[0] - 0.5, 0.5 * size[1] - 0.5), (0.0,) * 5)

@@ -13,8 +13,8 @@ from donkeysim.render.kernels.effects import (
     LEAST_BLUR,
     draw_noise,
     find_band,
-    measure_off_middle,
     make_byte,
+    measure_off_middle,
     weigh_blur,
     widen_blur,
 )

@@ -51,10 +51,7 @@ def write_new_track(name: str, folder: Path, path_file: Path | None = None, elem
     Raises:
         SceneError: The name or the file is not possible, or something of that name is there already.
     """
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
-        raise SceneError(f"a track cannot be called {name!r}; take letters, digits, _ and -, for example my_track.")
-    if name in find_tracks() and name not in find_own_tracks():
-        raise SceneError(f"{name} is a built-in place, which a track of that name would hide; take another name.")
+    refuse_track_name(name)
     target = folder / f"{name}.toml"
     if target.exists():
         raise SceneError(f"{target} exists already; take another name, or move it away.")
@@ -68,6 +65,18 @@ def write_new_track(name: str, folder: Path, path_file: Path | None = None, elem
         write_whole(folder / path_file.name, path_file.read_bytes(), SceneError)
     write_whole(target, text.encode(), SceneError)
     return target
+
+
+def refuse_track_name(name: str) -> None:
+    """Refuse a name that no new track may have.
+
+    Raises:
+        SceneError: It is not possible, or a built-in place has it.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
+        raise SceneError(f"a track cannot be called {name!r}; take letters, digits, _ and -, for example my_track.")
+    if name in find_tracks() and name not in find_own_tracks():
+        raise SceneError(f"{name} is a built-in place, which a track of that name would hide; take another name.")
 
 
 def _adapt(path_file: Path, element: str) -> tuple[str, str, float]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from donkeysim.core.config import locate_key, read_dataclass, read_toml
 from donkeysim.core.errors import SceneError, SpecError, describe_unknown
+from donkeysim.world.tracks.art import is_picture_file
 from donkeysim.world.tracks.tables.ground import GroundTable
 from donkeysim.world.tracks.tables.light import LightTable
 from donkeysim.world.tracks.tables.path import PathTable
@@ -109,8 +110,14 @@ def _find_beside(track: TrackFile, folder: Path) -> TrackFile:
     def find(file: str) -> str:
         return file and str(folder / Path(file).expanduser())
 
+    def find_picture(name: str) -> str:
+        return find(name) if is_picture_file(name) else name
+
     props = tuple(replace(table, model=find(table.model)) for table in track.props)
-    return replace(track, path=replace(track.path, file=find(track.path.file)), props=props)
+    panels = tuple(replace(table, picture=find_picture(table.picture)) for table in track.panels)
+    patches = tuple(replace(patch, picture=find_picture(patch.picture)) for patch in track.ground.patches)
+    path, ground = replace(track.path, file=find(track.path.file)), replace(track.ground, patches=patches)
+    return replace(track, path=path, props=props, panels=panels, ground=ground)
 
 
 def choose_look(table: dict[str, Any], look: str) -> dict[str, Any]:

@@ -10,11 +10,18 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image
 
+from donkeysim.core.errors import SceneError, describe_unknown
 from donkeysim.core.types import ByteArray, Float32Array, IntArray
 from donkeysim.world.scene import SHADE_TEXTURE, Material, Mesh
 from donkeysim.world.tracks.assets import Assets, Shade
 
 FOLDER = Path(__file__).parent
+
+PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
+"""Files of pictures that a track file may name."""
+
+SIDE_MOST = 8192
+"""Most texels along a side of such a picture, as of the ground's own."""
 
 
 class Skin(NamedTuple):
@@ -52,9 +59,37 @@ class MeshForm(NamedTuple):
 
 
 def read_picture(name: str) -> ByteArray:
-    """Return a picture, sRGB and alpha, shape [height, width, 4]."""
+    """Return a picture, of the package or from a file, sRGB and alpha, shape [height, width, 4]."""
     with Image.open(find_picture(name)) as picture:
         return np.array(picture.convert("RGBA"))
+
+
+def require_picture(name: str, key: str) -> None:
+    """Refuse a picture that is not there.
+
+    Args:
+        name: One of the package's, or a file, as seen from here.
+        key: Where a track file names it.
+
+    Raises:
+        SceneError: There is no such picture, the file is none, or it is too large.
+    """
+    if not is_picture_file(name):
+        if name not in (known := list_pictures()):
+            raise SceneError(describe_unknown("picture", name, known), key)
+        return
+    try:
+        with Image.open(name) as picture:
+            width, height = picture.size
+    except (OSError, Image.DecompressionBombError) as error:
+        raise SceneError(f"the picture {name} cannot be read: {error}.", key) from error
+    if max(width, height) > SIDE_MOST:
+        raise SceneError(f"the picture {name} is {width}x{height}; its sides may have up to {SIDE_MOST} pixels.", key)
+
+
+def is_picture_file(name: str) -> bool:
+    """Return whether a track file means a file beside it, not a picture of the package."""
+    return Path(name).suffix.lower() in PICTURE_SUFFIXES
 
 
 def build_mesh(name: str, form: int, assets: Assets) -> Mesh:
@@ -82,6 +117,8 @@ def read_form(name: str, form: int) -> MeshForm:
 
 def find_picture(name: str) -> Path:
     """Return the file of a picture."""
+    if is_picture_file(name):
+        return Path(name)
     return FOLDER / "pictures" / f"{name}.png"
 
 

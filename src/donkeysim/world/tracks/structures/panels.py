@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from donkeysim.core.errors import SceneError, describe_unknown
 from donkeysim.core.types import ByteArray
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TWO_SIDED, SHADE_UNLIT, Ground, Mesh
-from donkeysim.world.tracks.art import list_pictures, read_picture
+from donkeysim.world.tracks.art import read_picture, require_picture
 from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.mesh import make_quad, merge_meshes
 from donkeysim.world.tracks.structures.structure import Collider, Footprint, Structure, make_block
@@ -45,8 +44,7 @@ def paint_panel(picture: str, key: str, assets: Assets, *, flags: int = 0, tint:
     Raises:
         SceneError: There is no such picture; `key` says where the file names it.
     """
-    if picture not in (known := list_pictures()):
-        raise SceneError(describe_unknown("picture", picture, known), key)
+    require_picture(picture, key)
     return assets.ensure_textured(read_picture, picture, flags=flags, tint=tint)
 
 

@@ -50,7 +50,8 @@ class Patch:
         at: x, y of its middle [m]; or
         places: x, y and yaw of several [m, m, degree].
         yaw: Of its length [degree]; of several: in addition.
-        picture: Name of a picture of the package that it shows, left to right along its length; empty: one colour.
+        picture: What it shows, left to right along its length: a picture of the package, or a file beside the track's
+            own; empty: one colour.
         cover: Share of the ground's own colour that it hides, 0 to 1.
         border: Width of a border [m]; 0: none.
         border_colour: sRGB 0 to 255.

@@ -78,7 +78,7 @@ class PanelTable:
     """A flat picture at places.
 
     Attributes:
-        picture: Name of a picture of the package, as `world.tracks.art.read_picture` finds it.
+        picture: One of the package, as `world.tracks.art.read_picture` finds it, or a file beside the track's own.
         places: x, y [m] and yaw [degree] of the middle of its lower edge, and how high that is above the ground [m],
             0 where it is left out; the front looks along the yaw.
         size: Width and height [m].

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from donkeysim.core.errors import SceneError, describe_unknown
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray
 from donkeysim.world.scene import CLASS_LINE
-from donkeysim.world.tracks.art import list_pictures, read_picture
+from donkeysim.world.tracks.art import read_picture, require_picture
 from donkeysim.world.tracks.tables.ground import Patch
 from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame
 from donkeysim.world.tracks.textures import AnyFloat, as_colour
@@ -120,8 +119,7 @@ def _paint_band(patch: Patch, texel: float, band: ByteArray, mean: AnyFloat, alo
 
 def _shrink_picture(patch: Patch, texel: float) -> Float32Array:
     """Return a patch's picture in its tint, no finer than the atlas, its colours times its alpha (0 to 1)."""
-    if patch.picture not in (known := list_pictures()):
-        raise SceneError(describe_unknown("picture", patch.picture, known), "ground.patches")
+    require_picture(patch.picture, "ground.patches")
     whole = read_picture(patch.picture).astype(np.float32)
     alpha = whole[..., 3:] / 255.0
     channels = np.concatenate((whole[..., :3] * as_colour(patch.colour) / 255.0 * alpha, alpha), axis=2)

@@ -1,0 +1,68 @@
+"""Make a place of a recorded drive: one's own track, to drive, train and race in.
+
+The tub is a drive of one and a half laps or more in one direction. From its pictures follow where each was taken, the
+floor that they show, as one picture, and the road: its borders are the lines on the floor along it, or else where the
+car drove. The place is a track file with its picture, and a report to look at. The camera is needed: a preset, or the
+file that donkey calibrate writes. Ctrl-C while the floor is followed makes the place of what has been followed so far.
+
+For example: donkey place data --camera mycar_camera.toml --name my_room, then donkey_sim --scene my_room --tracks .
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from donkeysim.cli.console import console, show_progress
+
+SHOWN = 24
+"""Pictures that are drawn beside the place's own."""
+
+STEPS = ("following the floor", "closing loops", "refining", "painting the floor")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add = parser.add_argument
+    add("tub", metavar="TUB", help="the drive")
+    add("--camera", required=True, metavar="NAME|FILE", help="that took it: preset, or file of donkey calibrate")
+    add("--car", default="original", metavar="PRESET", help="preset whose camera mounting the file is for")
+    add("--width", type=float, metavar="MM", help="of the road, border to border: the scale (default: by the camera)")
+    add("--name", metavar="NAME", help="of the place (default: that of the tub's folder)")
+    add("--out", default=".", metavar="DIR", help="folder to write to (default: here)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Make the place, write its report, and say what comes next."""
+    from donkeysim.calibration.wizard import find_floor_camera
+    from donkeysim.core.errors import SpecError
+    from donkeysim.core.files import check_place
+    from donkeysim.mapping.place_file import write_place
+    from donkeysim.mapping.redraw import redraw
+    from donkeysim.mapping.report import list_facts, write_report
+    from donkeysim.mapping.survey import survey
+    from donkeysim.world.camera_file import load_camera
+    from donkeysim.world.specs import load_car
+    from donkeysim.world.tracks.new_track import refuse_track_name
+
+    tub, folder = Path(arguments.tub).expanduser(), Path(arguments.out).expanduser()
+    name = arguments.name or tub.resolve().name
+    refuse_track_name(name)
+    check_place(folder / f"{name}.toml")
+    if arguments.width is not None and not 50.0 <= arguments.width <= 20_000.0:
+        raise SpecError(f"--width {arguments.width:g} is not valid; it takes 50 to 20000 mm from border to border.")
+    camera = find_floor_camera(load_camera(arguments.camera), load_car(arguments.car))
+    with show_progress("making the place") as report:
+        width = None if arguments.width is None else arguments.width / 1000.0
+        found = survey(tub, camera, width, lambda step, share: report(round(100 * (STEPS.index(step) + share)), 400))
+    track = write_place(folder, name, found.floor, found.road, found.sky, tub.name, len(found.poses))
+    numbers = list(range(0, len(found.poses), max(1, len(found.poses) // SHOWN)))[:SHOWN]
+    gains = found.floor.gain[numbers]
+    drawn = redraw(track, found.camera, found.own, found.pictures, found.poses, found.floor, numbers, gains)
+    page = folder / f"{name}_report.html"
+    write_report(page, name, tub, found, drawn)
+    for fact, value in list_facts(found, drawn):
+        console.print(f"  {fact:<28}{value}", soft_wrap=True)
+    console.print(f"saved {track} with {name}.csv and {name}_floor.webp; look at {page}", soft_wrap=True)
+    console.print(f"drive there: donkey_sim --scene {name} --tracks {folder}", soft_wrap=True)
+    return 0

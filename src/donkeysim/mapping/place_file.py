@@ -1,0 +1,136 @@
+"""Writes a place that was made of a drive: a track file, its path with widths, and the picture of its floor."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from scipy.ndimage import distance_transform_edt
+
+from donkeysim import __version__
+from donkeysim.core.errors import SceneError
+from donkeysim.core.files import write_whole
+from donkeysim.core.types import ByteArray, FloatArray
+from donkeysim.mapping.floor import Floor
+from donkeysim.mapping.road import Road
+from donkeysim.world.tracks.new_track import refuse_track_name
+
+FADE = 0.5
+"""Over which distance the seen floor fades into what surrounds it [m]."""
+
+QUALITY = 92
+"""Of the picture, WebP."""
+
+_MARGIN = 4.0  # Of plain floor around what was seen [m]
+
+_TEXT = """# Made by donkey place (donkeysim {version}) of {records} pictures of {drive}.
+# {road}, lap {length:.2f} m, road {width:.2f} m wide. The floor is one picture, in the light of the drive.
+format = 1
+name = "{name}"
+
+[path]
+file = "{name}.csv"  # the middle line, with the road's widths
+closed = true
+
+[road]
+texture = "none"  # the floor's picture shows it
+edge = 0.0
+obstacles = true
+
+[ground]
+texture = "concrete"
+colour = [{colour}]  # of what was not seen
+margin = {margin:.2f}
+patches = [
+    {{ at = [{x:.4f}, {y:.4f}], size = [{long:.4f}, {high:.4f}], picture = "{name}_floor.webp", cover = 1.0 }},
+]
+
+[start]
+lines = [0.5]
+silent = true  # none is painted on the floor
+
+[light]
+sun_height = 90.0
+sun = [0.0, 0.0, 0.0]
+ambient = [1.0, 1.0, 1.0]  # light and shadows are in the picture
+sky = "none"
+fog = [{sky}]  # the mean colour above the floor
+fog_density = 0.0
+"""
+
+
+def write_place(
+    folder: Path, name: str, floor: Floor, road: Road, sky: FloatArray, drive: str, record_count: int
+) -> Path:
+    """Write the files of a place, and return the track file.
+
+    Args:
+        folder: Where to; made if there is none.
+        name: Of the place; its files have it too.
+        floor: What was seen.
+        road: What is driven on.
+        sky: Mean colour of what is seen above the floor, shape [3].
+        drive: Of which it was made, for the file's first line.
+        record_count: How many pictures it was made of.
+
+    Raises:
+        SceneError: The name is not possible, or a file cannot be written.
+    """
+    refuse_track_name(name)
+    picture, surroundings = fade(floor)
+    content = io.BytesIO()
+    Image.fromarray(picture).save(content, "WEBP", quality=QUALITY, method=4)
+    write_whole(folder / f"{name}_floor.webp", content.getvalue(), SceneError)
+    rows = np.column_stack([road.line, road.right, road.left])
+    lines = ["# x_m,y_m,w_tr_right_m,w_tr_left_m", *(",".join(f"{value:.4f}" for value in row) for row in rows)]
+    write_whole(folder / f"{name}.csv", ("\n".join(lines) + "\n").encode(), SceneError)
+    low, high = _measure_box(floor)
+    beside = np.minimum(road.line.min(axis=0) - low, high - road.line.max(axis=0)).min()
+    length = float(np.hypot(*(np.roll(road.line, -1, axis=0) - road.line).T).sum())
+    text = _TEXT.format(
+        version=__version__,
+        records=record_count,
+        drive=drive,
+        road="borders as the lines on the floor have them" if road.has_lines else "borders as the car drove",
+        length=length,
+        width=float(np.median(road.left + road.right)),
+        name=name,
+        colour=_list_colour(surroundings),
+        margin=max(1.0, float(beside) + _MARGIN),
+        x=0.5 * (low[0] + high[0]),
+        y=0.5 * (low[1] + high[1]),
+        long=high[0] - low[0],
+        high=high[1] - low[1],
+        sky=_list_colour(sky),
+    )
+    write_whole(folder / f"{name}.toml", text.encode(), SceneError)
+    return folder / f"{name}.toml"
+
+
+def fade(floor: Floor) -> tuple[ByteArray, FloatArray]:
+    """Return the floor as a picture with x to the right and y upwards, alpha where it was seen, and what surrounds it.
+
+    Returns:
+        Shape [rows, columns, 4], and a colour, shape [3].
+    """
+    cell = abs(float(floor.axes[0, 1]))
+    inside = distance_transform_edt(np.pad(floor.seen, 1))[1:-1, 1:-1] * cell
+    share = np.clip(inside / FADE, 0.0, 1.0)
+    alpha = share * share * (3.0 - 2.0 * share)
+    rim = floor.seen & (inside < FADE)
+    around = np.median(floor.colour[rim], axis=0) if rim.any() else np.full(3, 128.0)
+    colour = np.clip(np.dstack([floor.colour, 255.0 * alpha]) + 0.5, 0.0, 255.0).astype(np.uint8)
+    return np.ascontiguousarray(colour.transpose(1, 0, 2)[:, ::-1]), around
+
+
+def _measure_box(floor: Floor) -> tuple[FloatArray, FloatArray]:
+    """Return least and greatest x and y of the floor's picture [m]."""
+    rows, columns = floor.weight.shape
+    half = 0.5 * abs(float(floor.axes[0, 1]))
+    high = floor.axes[:2, 2] + half
+    low = (floor.axes @ (columns - 1.0, rows - 1.0, 1.0))[:2] - half
+    return low, high
+
+
+def _list_colour(colour: FloatArray) -> str:
+    return ", ".join(str(round(float(value))) for value in np.clip(colour, 0, 255))

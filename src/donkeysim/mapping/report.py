@@ -1,0 +1,122 @@
+"""The report of a place that was made of a drive: one HTML file that needs nothing else."""
+
+import base64
+import time
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from string import Template
+
+import numpy as np
+from PIL import Image
+
+from donkeysim import __version__
+from donkeysim.core.chart import join_pixels
+from donkeysim.core.files import write_whole
+from donkeysim.core.image import encode_jpeg, spread_grey
+from donkeysim.core.types import ByteArray, FloatArray
+from donkeysim.mapping.place_file import fade
+from donkeysim.mapping.redraw import FARTHEST, Redrawn
+from donkeysim.mapping.survey import Survey
+
+_TEMPLATE = Path(__file__).with_name("report.html")
+
+MAP_SIDE = 1200
+"""Longer side of the map [pixel]."""
+
+UNSURE = 0.5
+"""Pictures that are less like what was seen before are marked."""
+
+
+def write_report(path: Path, name: str, drive: Path, found: Survey, drawn: Sequence[Redrawn]) -> None:
+    """Write the report.
+
+    Args:
+        path: Of the HTML file.
+        name: Of the place.
+        drive: The tub that it was made of.
+        found: What was found out.
+        drawn: Pictures beside the place's own.
+    """
+    facts = "".join(
+        f"<tr><th>{escape(key)}</th><td>{escape(value)}</td></tr>" for key, value in list_facts(found, drawn)
+    )
+    text = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+        name=escape(name),
+        drive=escape(str(drive)),
+        folder=escape(str(path.parent)),
+        facts=facts,
+        map=draw_map(found),
+        pictures="".join(map(_format_pair, drawn)),
+        reach=f"{FARTHEST * found.camera.mount.height:.1f} m",
+        version=__version__,
+        written=time.strftime("%Y-%m-%d %H:%M"),
+    )
+    write_whole(path, text.encode())
+
+
+def list_facts(found: Survey, drawn: Sequence[Redrawn]) -> list[tuple[str, str]]:
+    """Return names and values of what was found, for people."""
+    road = found.road
+    length = float(np.hypot(*(np.roll(road.line, -1, axis=0) - road.line).T).sum())
+    width = road.left + road.right
+    borders = "lines on the floor" if road.has_lines else "no lines found: where the car drove, and some room"
+    return [
+        ("pictures placed", f"{len(found.poses):,}, {found.followed:.1%} of them recognised"),
+        ("laps", f"{road.lap_count:.1f}"),
+        ("stretches recognised again", f"{found.loop_count}"),
+        ("lap", f"{length:.2f} m"),
+        ("road", f"{np.median(width):.2f} m wide ({width.min():.2f} to {width.max():.2f}), {borders}"),
+        ("camera above the floor", f"{100 * found.camera.mount.height:.1f} cm"),
+        ("floor redrawn", f"{np.median([one.psnr for one in drawn]):.1f} dB in the median"),
+    ]
+
+
+def draw_map(found: Survey) -> str:
+    """Return the floor from above, with the way of the car and the road, as SVG."""
+    picture, around = fade(found.floor)
+    share = picture[..., 3:].astype(np.float32) / 255.0
+    flat = (picture[..., :3] * share + 0.5 * around * (1.0 - share)).astype(np.uint8)
+    small = Image.fromarray(flat)
+    small.thumbnail((MAP_SIDE, MAP_SIDE))
+    scale = small.width / picture.shape[1]
+    road = found.road
+    along = np.roll(road.line, -1, axis=0) - np.roll(road.line, 1, axis=0)
+    normal = np.column_stack([-along[:, 1], along[:, 0]]) / np.maximum(np.hypot(*along.T), 1e-9)[:, None]
+    left, right = road.line + road.left[:, None] * normal, road.line - road.right[:, None] * normal
+
+    def locate(places: FloatArray) -> FloatArray:
+        cells = np.linalg.inv(found.floor.axes) @ np.vstack([places.T, np.ones(len(places))])
+        return np.asarray(np.column_stack([picture.shape[1] - 1 - cells[1], cells[0]]) * scale)
+
+    wide = max(1.0, 0.0025 * max(small.size))
+    lines = [("border", np.vstack([side, side[:1]])) for side in (left, right)] + [("way", found.poses[:, :2])]
+    lines += [("lost", found.poses[begin:end, :2]) for begin, end in _list_unsure(found.correlation)]
+    lines += [("start", np.stack([left[0], right[0]]))]
+    drawn = "".join(
+        f'<path class="{kind}" stroke-width="{wide:.1f}" d="{join_pixels(locate(places))}"/>' for kind, places in lines
+    )
+    return (
+        f'<svg viewBox="0 0 {small.width} {small.height}" role="img" aria-label="the floor from above">'
+        f'<image href="{_encode(np.asarray(small))}" width="{small.width}" height="{small.height}"/>{drawn}</svg>'
+    )
+
+
+def _list_unsure(correlation: FloatArray) -> list[tuple[int, int]]:
+    """Return where stretches of unsure pictures begin and end, with a picture on both sides."""
+    change = np.flatnonzero(np.diff(np.r_[False, correlation < UNSURE, False].astype(int)))
+    return [
+        (max(0, begin - 1), end + 1) for begin, end in zip(change[::2].tolist(), change[1::2].tolist(), strict=True)
+    ]
+
+
+def _format_pair(one: Redrawn) -> str:
+    images = "".join(
+        f'<img src="{_encode(picture)}" alt="{kind}">'
+        for kind, picture in (("as the car saw it", spread_grey(one.real)), ("drawn from the place", one.drawn))
+    )
+    return f"<figure>{images}<figcaption>picture {one.number}: {one.psnr:.1f} dB</figcaption></figure>"
+
+
+def _encode(picture: ByteArray) -> str:
+    return f"data:image/jpeg;base64,{base64.b64encode(encode_jpeg(np.ascontiguousarray(picture), 85)).decode()}"

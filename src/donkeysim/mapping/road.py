@@ -1,0 +1,279 @@
+"""The road of a drive: the line that was driven round, and the lines on the floor on both sides of it."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from donkeysim.calibration.lane_lines import find_contrast
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.types import ByteArray, FloatArray, LongArray
+from donkeysim.mapping.floor import Floor
+from donkeysim.mapping.poses import wrap
+from donkeysim.mapping.raster import import_cv2
+
+STEP = 0.28
+"""Distance of the points of the line, in heights of the camera: 5 cm of one 18 cm above the floor."""
+
+LEAST_LAP = 15.0
+"""Way that a lap takes at least, in heights of the camera."""
+
+NEAR, ALIKE = 2.5, 0.8
+"""A car that comes by so near [heights of the camera] and turned so little [rad] drives the same stretch again."""
+
+SMOOTH = 4.0
+"""Over how many points the line is smoothed: hands tremble, roads do not."""
+
+BESIDE = 6.0
+"""How far to either side lines are looked for, in heights of the camera."""
+
+STRIP_CELL = 0.055
+"""Cell of the unrolled road across, in heights of the camera: 1 cm of one 18 cm above the floor."""
+
+CLEAR = 10.0
+"""Contrast of a line with the floor on both its sides [grey level]."""
+
+SOLID = 0.45
+"""Share of the lap in which a border is seen."""
+
+MOST_LINES = 6
+"""So many lines are looked for, the clearest first."""
+
+# White tape beside white tape; yellow beside white is a middle line, and differs by 0.2.
+SAME_HUE = 0.12
+"""The two borders of a road differ by less, in shares of their brightness."""
+
+ABOUT_AS_CLEAR = 0.08
+"""Of lines that are seen in about so large a share of the lap, the outer ones are the borders."""
+
+NO_LINE = 1.2
+"""Where there are no lines: how far the road reaches beyond where the car drove, in heights of the camera."""
+
+
+class Road(NamedTuple):
+    """A road.
+
+    Attributes:
+        line: x, y of its middle line, points in driving order [m], shape [count, 2].
+        left: From there to its left border [m], shape [count].
+        right: To its right border.
+        lap_count: How many times it was driven, parts included.
+        has_lines: Whether its borders are lines on the floor; otherwise they are where the car drove, and some room.
+    """
+
+    line: FloatArray
+    left: FloatArray
+    right: FloatArray
+    lap_count: float
+    has_lines: bool
+
+
+class PaintedLine(NamedTuple):
+    """A line on the floor along the road.
+
+    Attributes:
+        side: How far left of the driven line it is [m], shape [count].
+        share: In which share of the lap it is seen.
+        colour: Its median, shape [3].
+    """
+
+    side: FloatArray
+    share: float
+    colour: FloatArray
+
+
+def find_road(poses: FloatArray, floor: Floor, height: float) -> Road:
+    """Return the road that was driven.
+
+    Args:
+        poses: Of the pictures, shape [picture_count, 3].
+        floor: What they show.
+        height: Of the camera [m].
+
+    Raises:
+        DonkeySimError: No lap was driven.
+    """
+    driven, reach, laps = find_driven_line(poses, height)
+    borders = _choose_borders(find_lines(driven, floor, height))
+    if borders is None:
+        room = NO_LINE * height
+        return _centre(driven, reach[:, 0] + room, reach[:, 1] - room, laps, has_lines=False)
+    return _centre(driven, borders[0].side, borders[1].side, laps, has_lines=True)
+
+
+def _centre(driven: FloatArray, left: FloatArray, right: FloatArray, laps: float, *, has_lines: bool) -> Road:
+    """Return a road between two lines beside the driven one, how far left of it they are."""
+    left, right = (gaussian_filter1d(side, SMOOTH, mode="wrap") for side in (left, right))
+    middle = 0.5 * (left + right)
+    line = _smooth(driven + middle[:, None] * _find_normals(driven))
+    half = 0.5 * (left - right)
+    return Road(line, half, half, laps, has_lines)
+
+
+def find_driven_line(poses: FloatArray, height: float) -> tuple[FloatArray, FloatArray, float]:
+    """Return the mean line of all laps, shape [count, 2], how far they reach left and right of it, and how many.
+
+    Raises:
+        DonkeySimError: No lap was driven.
+    """
+    way = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(poses[:, :2], axis=0).T))])
+    begin, end = _find_lap(poses, way, height)
+    lap = poses[begin : end + 1, :2] - np.linspace(0.0, 1.0, end + 1 - begin)[:, None] * (poses[end] - poses[begin])[:2]
+    line = _smooth(resample(lap, STEP * height))
+    side = np.full((len(line), 2), 0.0)
+    for _ in range(2):  # the mean of all laps, then how far they reach beside it
+        total, count = np.zeros(len(line)), np.zeros(len(line))
+        side = np.zeros((len(line), 2))
+        nearest, left = _locate(line, poses, height)
+        told = nearest >= 0
+        np.add.at(total, nearest[told], left[told])
+        np.add.at(count, nearest[told], 1.0)
+        np.maximum.at(side[:, 0], nearest[told], left[told])
+        np.minimum.at(side[:, 1], nearest[told], left[told])
+        mean = np.interp(np.arange(len(line)), np.flatnonzero(count), total[count > 0] / count[count > 0])
+        line = resample(_smooth(line + mean[:, None] * _find_normals(line)), STEP * height)
+        side = np.column_stack(
+            [np.interp(np.linspace(0, 1, len(line)), np.linspace(0, 1, len(side)), one) for one in side.T]
+        )
+    length = float(np.hypot(*np.diff(np.vstack([line, line[:1]]), axis=0).T).sum())
+    return line, side, float(way[-1]) / length
+
+
+def _find_lap(poses: FloatArray, way: FloatArray, height: float) -> tuple[int, int]:
+    """Return two pictures between which the car drove round once, where it came by nearest."""
+    best: tuple[float, int, int] | None = None
+    for begin in range(0, len(poses), 5):
+        later = np.searchsorted(way, way[begin] + LEAST_LAP * height)
+        away = np.hypot(*(poses[later:, :2] - poses[begin, :2]).T)
+        back = (away < NEAR * height) & (np.abs(wrap(poses[later:, 2] - poses[begin, 2])) < ALIKE)
+        if not back.any():
+            continue
+        first = int(np.flatnonzero(back)[0])
+        passing = away[first : first + max(1, int(np.argmin(back[first:]) or len(back) - first))]
+        nearest = first + int(passing.argmin())
+        if best is None or away[nearest] < best[0]:
+            best = (float(away[nearest]), begin, int(later) + nearest)
+    if best is None:
+        raise DonkeySimError(
+            "the drive comes by no place a second time in the same direction, so there is no lap: "
+            "record one and a half laps or more without lifting the car."
+        )
+    return best[1], best[2]
+
+
+def resample(line: FloatArray, step: float) -> FloatArray:
+    """Return points evenly spaced along a closed line, about `step` apart."""
+    closed = np.vstack([line, line[:1]])
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(closed, axis=0).T))])
+    at = np.linspace(0.0, along[-1], max(8, round(along[-1] / step)) + 1)[:-1]
+    return np.column_stack([np.interp(at, along, closed[:, axis]) for axis in (0, 1)])
+
+
+def _smooth(line: FloatArray) -> FloatArray:
+    smoothed: FloatArray = gaussian_filter1d(line, SMOOTH, axis=0, mode="wrap")
+    return smoothed
+
+
+def _find_normals(line: FloatArray) -> FloatArray:
+    """Return unit vectors to the left of a closed line, shape [count, 2]."""
+    ahead = np.roll(line, -1, axis=0) - np.roll(line, 1, axis=0)
+    ahead /= np.maximum(np.hypot(*ahead.T), 1e-9)[:, None]
+    return np.column_stack([-ahead[:, 1], ahead[:, 0]])
+
+
+def _locate(line: FloatArray, poses: FloatArray, height: float) -> tuple[LongArray, FloatArray]:
+    """Return the nearest point of the line to each pose, -1 where none is near, and how far left of it it is [m]."""
+    normal = _find_normals(line)
+    heading = np.arctan2(-normal[:, 0], normal[:, 1])
+    nearest, left = np.full(len(poses), -1), np.zeros(len(poses))
+    for number, pose in enumerate(poses):
+        away = np.hypot(*(line - pose[:2]).T) + np.where(np.abs(wrap(heading - pose[2])) < ALIKE, 0.0, np.inf)
+        at = int(away.argmin())
+        if away[at] < 2.0 * NEAR * height:
+            nearest[number], left[number] = at, float((pose[:2] - line[at]) @ normal[at])
+    return nearest, left
+
+
+def unroll(line: FloatArray, floor: Floor, height: float) -> tuple[ByteArray, FloatArray]:
+    """Return the floor along a closed line, a row a point, left to right, and how far left of it each column is [m]."""
+    cv2 = import_cv2()
+    cell = STRIP_CELL * height
+    side = np.arange(BESIDE * height, -BESIDE * height, -cell)
+    place = line[:, None] + side[None, :, None] * _find_normals(line)[:, None]
+    cells = np.einsum("ij,rcj->rci", np.linalg.inv(floor.axes), np.dstack([place, np.ones(place.shape[:2])]))
+    strip = cv2.remap(
+        np.clip(floor.colour, 0, 255).astype(np.uint8), cells[..., :2].astype(np.float32), None, cv2.INTER_LINEAR
+    )
+    return np.asarray(strip, np.uint8), side
+
+
+def find_lines(line: FloatArray, floor: Floor, height: float) -> list[PaintedLine]:
+    """Return the lines on the floor that go along a closed line, from left to right."""
+    strip, side = unroll(line, floor, height)
+    seen = _unroll_seen(line, floor, side)
+    contrast = np.where(seen, find_contrast(strip), 0.0)
+    contrast = gaussian_filter1d(contrast, 1.0, axis=0, mode="wrap")
+    found = []
+    gap = max(3, round(0.6 / STRIP_CELL))
+    for _ in range(MOST_LINES):
+        column = _trace(np.minimum(contrast, 2.0 * CLEAR))
+        row = np.arange(len(column))
+        clear = contrast[row, column] > CLEAR
+        looked = seen[row, column]
+        share = float(clear.sum() / max(1, looked.sum()))
+        if clear.sum() < 0.2 * len(column):
+            break
+        if looked.mean() > 0.5:
+            found.append(PaintedLine(side[column], share, np.median(strip[row[clear], column[clear]], axis=0)))
+        for away in range(-gap, gap + 1):
+            contrast[row, np.clip(column + away, 0, len(side) - 1)] = 0.0
+    return sorted(found, key=lambda one: -float(np.median(one.side)))
+
+
+def _unroll_seen(line: FloatArray, floor: Floor, side: FloatArray) -> FloatArray:
+    cv2 = import_cv2()
+    place = line[:, None] + side[None, :, None] * _find_normals(line)[:, None]
+    cells = np.einsum("ij,rcj->rci", np.linalg.inv(floor.axes), np.dstack([place, np.ones(place.shape[:2])]))
+    seen = cv2.remap(floor.seen.astype(np.uint8), cells[..., :2].astype(np.float32), None, cv2.INTER_NEAREST)
+    # What ends where nothing was seen is no line.
+    return np.asarray(cv2.erode(seen, np.ones((1, 15), np.uint8), borderValue=0) > 0)
+
+
+def _trace(contrast: FloatArray) -> LongArray:
+    """Return the column in each row along which the sum is greatest, at most one column farther in the next row.
+
+    The rows are a closed line: it is traced twice round, and the second round counts.
+    """
+    twice = np.vstack([contrast, contrast])
+    best, came = np.zeros(twice.shape[1]), np.zeros(twice.shape, np.int8)
+    for row in range(len(twice)):
+        beside = np.stack([np.r_[-np.inf, best[:-1]] - 1.0, best, np.r_[best[1:], -np.inf] - 1.0])
+        came[row] = beside.argmax(axis=0) - 1
+        best = beside.max(axis=0) + twice[row]
+    column = np.empty(len(twice), int)
+    column[-1] = int(best.argmax())
+    for row in range(len(twice) - 1, 0, -1):
+        column[row - 1] = column[row] + came[row, column[row]]
+    half = len(contrast) // 2
+    traced: LongArray = np.concatenate([column[len(contrast) : len(contrast) + half], column[half : len(contrast)]])
+    return traced
+
+
+def _choose_borders(lines: list[PaintedLine]) -> tuple[PaintedLine, PaintedLine] | None:
+    """Return a line on each side of the driven one: of one colour if there are such, the clearest, the widest apart."""
+    solid = [line for line in lines if line.share >= SOLID]
+    lefts = [line for line in solid if np.median(line.side) > 0.0]
+    rights = [line for line in solid if np.median(line.side) < 0.0]
+    pairs = [(left, right) for left in lefts for right in rights]
+    alike = [pair for pair in pairs if np.abs(_find_hue(pair[0]) - _find_hue(pair[1])).max() < SAME_HUE]
+    if not (chosen := alike or pairs):
+        return None
+    clear = max(min(left.share, right.share) for left, right in chosen) - ABOUT_AS_CLEAR
+    good = [pair for pair in chosen if min(pair[0].share, pair[1].share) >= clear]
+    return max(good, key=lambda pair: float(np.median(pair[0].side - pair[1].side)))
+
+
+def _find_hue(line: PaintedLine) -> FloatArray:
+    """Return a line's colour as shares of its mean."""
+    hue: FloatArray = line.colour / max(1.0, float(line.colour.mean()))
+    return hue

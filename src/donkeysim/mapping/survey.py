@@ -1,0 +1,167 @@
+"""From a tub to a place: everything that `donkey place` does, one step after the other."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from donkeysim.calibration.motion import FloorCamera, find_own_body, scale_lens
+from donkeysim.calibration.wizard import read_records
+from donkeysim.core.errors import DonkeySimError, format_count
+from donkeysim.core.types import BoolArray, ByteArray, FloatArray
+from donkeysim.mapping.floor import Floor, paint_floor
+from donkeysim.mapping.loops import close_loops
+from donkeysim.mapping.odometry import FloorPictures, Track, follow
+from donkeysim.mapping.poses import between
+from donkeysim.mapping.redraw import FARTHEST
+from donkeysim.mapping.refinement import refine
+from donkeysim.mapping.road import Road, find_road
+
+FEWEST = 200
+"""Pictures of ten seconds; a lap takes longer."""
+
+LEAST_FOLLOWED = 0.6
+"""Share of the pictures that must be recognised."""
+
+# Tracks of simulated drives slide by 0.006 to 0.009 where the floor has a grain, by 0.04 on a bare mat with lines.
+MOST_SLIDE = 0.02
+"""By how much a track may go aside that no turn explains, from picture to picture, in heights of the camera."""
+
+LEAST_WAY = 15.0
+"""Cars that drove less far stood still, in heights of the camera."""
+
+LEAST_CONTRAST = 1.5
+"""Pictures that differ by less from each other, on average, show nothing [grey level]."""
+
+Report = Callable[[str, float], None]
+"""Called with what is being done and the share of it that is."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What was found out from a drive.
+
+    Attributes:
+        pictures: Those that were placed.
+        camera: That took them, of their size; in the place's scale.
+        own: Where they show the car.
+        poses: Of the middle between the axles, shape [picture_count, 3].
+        correlation: How much each was like what was seen before; 0: not recognised.
+        loop_count: How often a stretch was recognised that was driven before.
+        floor: What they show.
+        road: What was driven on.
+        sky: Mean colour above the floor, shape [3].
+    """
+
+    pictures: Sequence[ByteArray]
+    camera: FloorCamera
+    own: BoolArray
+    poses: FloatArray
+    correlation: FloatArray
+    loop_count: int
+    floor: Floor
+    road: Road
+    sky: FloatArray
+
+    @property
+    def followed(self) -> float:
+        """Return the share of the pictures that were recognised."""
+        return float((self.correlation > 0.0).mean())
+
+
+def survey(tub: Path, camera: FloorCamera, width: float | None, report: Report) -> Survey:
+    """Return what a drive tells of a place.
+
+    Ctrl-C while the drive is followed makes the place of what has been followed.
+
+    Args:
+        tub: The drive: a lap and a half or more.
+        camera: That took it, of any size.
+        width: Of the road [m], which tells the scale; None: the camera's height does.
+        report: Called now and then.
+
+    Raises:
+        DonkeySimError: No place can be made of it; the text says why.
+    """
+    records = read_records(tub)
+    if len(records) < FEWEST:
+        raise DonkeySimError(
+            f"the tub {tub} has {format_count(len(records), 'record')}; a place takes {FEWEST} or more: "
+            "one and a half laps at least."
+        )
+    pictures = [record.load_image() for record in records]
+    camera = replace(camera, lens=scale_lens(camera.lens, (pictures[0].shape[1], pictures[0].shape[0])))
+    _refuse_dark(pictures, tub)
+    own = find_own_body(pictures)
+    floor_pictures = FloorPictures(pictures, camera, own)
+    track = follow(floor_pictures, lambda done: report("following the floor", done / len(pictures)))
+    _refuse_lost(track, camera, tub)
+    poses, loop_count = close_loops(track, camera.mount.height, lambda share: report("closing loops", share))
+    if not loop_count:
+        raise DonkeySimError(
+            f"the drive in {tub} was followed, but nowhere does it show the same floor again: drive one and a half "
+            "laps or more, in one direction and in steady light; or the camera's lens and mounting are not those given."
+        )
+    poses = refine(floor_pictures, poses, lambda share: report("refining", share))
+    pictures = pictures[: len(poses)]
+    floor = paint_floor(pictures, poses, camera, own, lambda share: report("painting the floor", share))
+    road = find_road(poses, floor, camera.mount.height)
+    if width is not None:
+        camera, poses, floor, road = _scale(
+            width / float(np.median(road.left + road.right)), camera, poses, floor, road
+        )
+    sky = _find_sky(pictures, camera)
+    return Survey(pictures, camera, own, poses, track.correlation, loop_count, floor, road, sky)
+
+
+def _refuse_dark(pictures: Sequence[ByteArray], tub: Path) -> None:
+    some = np.stack(list(pictures[:: max(1, len(pictures) // 50)])).astype(np.float32)
+    if some.std(axis=0).mean() < LEAST_CONTRAST:
+        raise DonkeySimError(
+            f"the pictures in {tub} hardly differ from each other: the car stood still, or something covers the lens."
+        )
+
+
+def _refuse_lost(track: Track, camera: FloorCamera, tub: Path) -> None:
+    """Refuse a drive that was not followed, or that leads nowhere."""
+    followed = float((track.correlation > 0.0).mean())
+    if followed < LEAST_FOLLOWED:
+        raise DonkeySimError(
+            f"the floor was recognised in {followed:.0%} of the pictures in {tub} only, {LEAST_FOLLOWED:.0%} are "
+            "needed: they are too dark or too blurred, the floor shows nothing, or another camera took them."
+        )
+    way = float(np.hypot(*np.diff(track.poses[:, :2], axis=0).T).sum())
+    if way < LEAST_WAY * camera.mount.height:
+        raise DonkeySimError(f"the car in {tub} drove {way:.1f} m in all; a place takes one and a half laps.")
+    steps = between(track.poses[:-1], track.poses[1:])
+    lever = float(steps[:, 1] @ steps[:, 2]) / max(1e-9, float(steps[:, 2] @ steps[:, 2]))
+    slide = float(np.std(steps[:, 1] - lever * steps[:, 2])) / camera.mount.height
+    if slide > MOST_SLIDE:
+        raise DonkeySimError(
+            f"by the pictures in {tub} the car would slide aside as no car does: the floor shows too little besides "
+            "lines along the road, or the camera's lens and mounting are not those given."
+        )
+
+
+def _scale(
+    share: float, camera: FloorCamera, poses: FloatArray, floor: Floor, road: Road
+) -> tuple[FloorCamera, FloatArray, Floor, Road]:
+    """Return everything that has a length, `share` times as large."""
+    mount = replace(camera.mount, height=camera.mount.height * share)
+    camera = replace(camera, mount=mount, ahead=camera.ahead * share)
+    axes = np.diag([share, share, 1.0]) @ floor.axes
+    road = road._replace(line=road.line * share, left=road.left * share, right=road.right * share)
+    return camera, poses * (share, share, 1.0), floor._replace(axes=axes), road
+
+
+def _find_sky(pictures: Sequence[ByteArray], camera: FloorCamera) -> FloatArray:
+    """Return the mean colour of what is no near floor; of the floor, where the camera sees nothing else."""
+    width, height = camera.lens.size
+    places = np.indices((height, width))[::-1].reshape(2, -1).T.astype(float)
+    with np.errstate(invalid="ignore"):
+        near = np.hypot(*(camera.find_floor(places) - (camera.ahead, 0.0)).T) < 4.0 * FARTHEST * camera.mount.height
+    above = ~near.reshape(height, width)
+    some = np.stack(list(pictures[:: max(1, len(pictures) // 50)])).astype(np.float32)
+    colour = some[:, above if above.any() else slice(None)].reshape(-1, some.shape[-1]).mean(axis=0)
+    return np.asarray(np.broadcast_to(colour, 3), float)
