@@ -7,7 +7,7 @@ import numpy as np
 
 from donkeysim.calibration.motion import FloorCamera
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, FloatArray
-from donkeysim.mapping.raster import BirdsEye, Canvas, Reach
+from donkeysim.mapping.raster import BirdsEye, Canvas, Reach, import_cv2
 
 CELLS_PER_HEIGHT = 24
 """Cells of the picture in a height of the camera: 7.5 mm of one 18 cm above the floor, as scenes have."""
@@ -17,6 +17,9 @@ REACH = Reach(far=7.0, wide=6.0, coarsest=0.6, sharp=0.06)
 
 STRANGE = 25.0
 """Colours that differ so much from the mean of all pictures count half: people, shadows that pass [grey level]."""
+
+AROUND = 9
+"""Side of the square of cells whose contrast says how much a picture may differ."""
 
 LEAST_SEEN = 0.05
 """Cells with less weight were not seen."""
@@ -31,7 +34,7 @@ _PASSES = 3
 _CORNERS = (0.3, 1.5)  # No lens leaves less, or more, of the light than in the middle of its pictures
 
 
-class Floor(NamedTuple):
+class PaintedFloor(NamedTuple):
     """What was seen of the floor.
 
     Attributes:
@@ -60,7 +63,7 @@ def paint_floor(
     camera: FloorCamera,
     own: BoolArray,
     report: Callable[[float], None],
-) -> Floor:
+) -> PaintedFloor:
     """Return the floor that pictures show.
 
     First as they are; then the light of each picture, and of each place in the picture, is that with which they agree;
@@ -90,14 +93,20 @@ def paint_floor(
             light.fit(mean, pictures, poses)
     assert mean is not None
     colour, _ = mean.find_mean(LEAST_SEEN)
-    return Floor(colour, mean.weight, mean.axes, light.gain, light.vignette)
+    return PaintedFloor(colour, mean.weight, mean.axes, light.gain, light.vignette)
 
 
 def _weigh(view: BirdsEye, mean: Canvas, pose: FloatArray, seen: Float32Array) -> Float32Array:
-    """Return what a picture counts: less where it differs from the mean of all."""
+    """Return what a picture counts: less where it differs from the mean of all.
+
+    Near a line or an edge it may differ by as much as the mean itself does there, which is less sharp.
+    """
+    cv2 = import_cv2()
     shown, known = mean.look(view, pose)
+    around = np.ones((AROUND, AROUND), np.uint8)
+    spread = (cv2.dilate(shown, around) - cv2.erode(shown, around)).max(axis=2)
     off = np.abs(seen - shown).max(axis=2) * known
-    return np.asarray(view.weight / (1.0 + (off / STRANGE) ** 2), np.float32)
+    return np.asarray(view.weight / (1.0 + (off / (STRANGE + spread)) ** 2), np.float32)
 
 
 class _Light:

@@ -19,6 +19,10 @@ LEAST_WAY = 5
 LEAST_LIKENESS, LEAST_CORRELATION = 0.5, 0.6
 """Of two submaps that show the same floor: in the search, and when they are laid on each other."""
 
+# A road between two lines looks the same a step farther; its floor does not.
+LEAST_MARGIN, AWAY = 0.08, 0.8
+"""By how much more than elsewhere they must be alike, and how far off elsewhere begins, in heights of the camera."""
+
 LEAST_SHARED = 0.45
 """Share of the smaller one that two submaps have in common, at least."""
 
@@ -157,8 +161,8 @@ def _compare(
     before: Chart, chart: Chart, guess: FloatArray, reach: float, search: _Search, height: float
 ) -> tuple[FloatArray, FloatArray] | None:
     """Return the motion from an earlier submap to a later one, and the root of its information; None: no loop."""
-    likeness, near = _look_around(before.coarse, chart.coarse, guess, reach, search)
-    if likeness < LEAST_LIKENESS:
+    likeness, margin, near = _look_around(before.coarse, chart.coarse, guess, reach, search, height)
+    if likeness < LEAST_LIKENESS or margin < LEAST_MARGIN:
         return None
     found = align(chart.fine, before.fine, near)
     if found is None or found.correlation < LEAST_CORRELATION:
@@ -169,24 +173,29 @@ def _compare(
 
 
 def _look_around(
-    before: Raster, later: Raster, guess: FloatArray, reach: float, search: _Search
-) -> tuple[float, FloatArray]:
-    """Return how much two rasters are alike at best (normalised cross-correlation of what both know), and where."""
+    before: Raster, later: Raster, guess: FloatArray, reach: float, search: _Search, height: float
+) -> tuple[float, float, FloatArray]:
+    """Return how much two rasters are alike at best, how much more than elsewhere, and where.
+
+    The likeness is the normalised cross-correlation of what both know.
+    """
     cell = abs(float(before.axes[0, 1]))
     room = int(np.ceil(reach / cell))
-    best, where = -1.0, guess
     known = before.known.astype(np.float32)
     inverse = np.linalg.inv(before.axes)
-    for turn in np.linspace(-search.turn, search.turn, search.steps):
+    turns, maps = np.linspace(-search.turn, search.turn, search.steps), []
+    for turn in turns:
         pose = guess + np.array([0.0, 0.0, turn])
         piece, mask, (top, left) = _turn_into(later, inverse @ make_matrix(pose) @ later.axes)
         box = (top - room, left - room, piece.shape[0] + 2 * room, piece.shape[1] + 2 * room)
-        likeness = _correlate(_cut(before.value, box), _cut(known, box), piece, mask)
-        row, column = np.unravel_index(int(likeness.argmax()), likeness.shape)
-        if likeness[row, column] > best:
-            best = float(likeness[row, column])
-            where = pose + np.array([-(row - room) * cell, -(column - room) * cell, 0.0])
-    return best, where
+        maps.append(_correlate(_cut(before.value, box), _cut(known, box), piece, mask))
+    best = int(np.argmax([likeness.max() for likeness in maps]))
+    row, column = np.unravel_index(int(maps[best].argmax()), maps[best].shape)
+    where = guess + np.array([-(row - room) * cell, -(column - room) * cell, turns[best]])
+    rows, columns = np.indices(maps[best].shape)
+    far = np.hypot(rows - row, columns - column) > AWAY * height / cell
+    second = max((float(likeness[far].max()) for likeness in maps), default=-1.0) if far.any() else -1.0
+    return float(maps[best].max()), float(maps[best].max()) - second, where
 
 
 def _turn_into(raster: Raster, matrix: FloatArray) -> tuple[Float32Array, Float32Array, tuple[int, int]]:

@@ -11,11 +11,11 @@ from donkeysim import __version__
 from donkeysim.core.errors import SceneError
 from donkeysim.core.files import write_whole
 from donkeysim.core.types import ByteArray, FloatArray
-from donkeysim.mapping.floor import Floor
+from donkeysim.mapping.floor import PaintedFloor
 from donkeysim.mapping.road import Road
 from donkeysim.world.tracks.new_track import refuse_track_name
 
-FADE = 0.5
+FADE = 0.1
 """Over which distance the seen floor fades into what surrounds it [m]."""
 
 QUALITY = 92
@@ -60,7 +60,7 @@ fog_density = 0.0
 
 
 def write_place(
-    folder: Path, name: str, floor: Floor, road: Road, sky: FloatArray, drive: str, record_count: int
+    folder: Path, name: str, floor: PaintedFloor, road: Road, sky: FloatArray, drive: str, record_count: int
 ) -> Path:
     """Write the files of a place, and return the track file.
 
@@ -107,7 +107,7 @@ def write_place(
     return folder / f"{name}.toml"
 
 
-def fade(floor: Floor) -> tuple[ByteArray, FloatArray]:
+def fade(floor: PaintedFloor) -> tuple[ByteArray, FloatArray]:
     """Return the floor as a picture with x to the right and y upwards, alpha where it was seen, and what surrounds it.
 
     Returns:
@@ -119,11 +119,12 @@ def fade(floor: Floor) -> tuple[ByteArray, FloatArray]:
     alpha = share * share * (3.0 - 2.0 * share)
     rim = floor.seen & (inside < FADE)
     around = np.median(floor.colour[rim], axis=0) if rim.any() else np.full(3, 128.0)
-    colour = np.clip(np.dstack([floor.colour, 255.0 * alpha]) + 0.5, 0.0, 255.0).astype(np.uint8)
+    shown = np.where(floor.seen[..., None], floor.colour, around)  # or the picture's compression would blend in black
+    colour = np.clip(np.dstack([shown, 255.0 * alpha]) + 0.5, 0.0, 255.0).astype(np.uint8)
     return np.ascontiguousarray(colour.transpose(1, 0, 2)[:, ::-1]), around
 
 
-def _measure_box(floor: Floor) -> tuple[FloatArray, FloatArray]:
+def _measure_box(floor: PaintedFloor) -> tuple[FloatArray, FloatArray]:
     """Return least and greatest x and y of the floor's picture [m]."""
     rows, columns = floor.weight.shape
     half = 0.5 * abs(float(floor.axes[0, 1]))

@@ -8,7 +8,7 @@ import numpy as np
 
 from donkeysim.calibration.motion import FloorCamera
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, FloatArray
-from donkeysim.mapping.floor import Floor
+from donkeysim.mapping.floor import PaintedFloor
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec
 
@@ -40,7 +40,7 @@ def redraw(
     own: BoolArray,
     pictures: Sequence[ByteArray],
     poses: FloatArray,
-    floor: Floor,
+    floor: PaintedFloor,
     numbers: Sequence[int],
     gains: Float32Array,
 ) -> list[Redrawn]:

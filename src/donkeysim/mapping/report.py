@@ -17,7 +17,7 @@ from donkeysim.core.image import encode_jpeg, spread_grey
 from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.mapping.place_file import fade
 from donkeysim.mapping.redraw import FARTHEST, Redrawn
-from donkeysim.mapping.survey import Survey
+from donkeysim.mapping.survey import PlaceSurvey
 
 _TEMPLATE = Path(__file__).with_name("report.html")
 
@@ -28,7 +28,7 @@ UNSURE = 0.5
 """Pictures that are less like what was seen before are marked."""
 
 
-def write_report(path: Path, name: str, drive: Path, found: Survey, drawn: Sequence[Redrawn]) -> None:
+def write_report(path: Path, name: str, drive: Path, found: PlaceSurvey, drawn: Sequence[Redrawn]) -> None:
     """Write the report.
 
     Args:
@@ -55,7 +55,7 @@ def write_report(path: Path, name: str, drive: Path, found: Survey, drawn: Seque
     write_whole(path, text.encode())
 
 
-def list_facts(found: Survey, drawn: Sequence[Redrawn]) -> list[tuple[str, str]]:
+def list_facts(found: PlaceSurvey, drawn: Sequence[Redrawn]) -> list[tuple[str, str]]:
     """Return names and values of what was found, for people."""
     road = found.road
     length = float(np.hypot(*(np.roll(road.line, -1, axis=0) - road.line).T).sum())
@@ -72,7 +72,7 @@ def list_facts(found: Survey, drawn: Sequence[Redrawn]) -> list[tuple[str, str]]
     ]
 
 
-def draw_map(found: Survey) -> str:
+def draw_map(found: PlaceSurvey) -> str:
     """Return the floor from above, with the way of the car and the road, as SVG."""
     picture, around = fade(found.floor)
     share = picture[..., 3:].astype(np.float32) / 255.0
@@ -98,7 +98,7 @@ def draw_map(found: Survey) -> str:
     )
     return (
         f'<svg viewBox="0 0 {small.width} {small.height}" role="img" aria-label="the floor from above">'
-        f'<image href="{_encode(np.asarray(small))}" width="{small.width}" height="{small.height}"/>{drawn}</svg>'
+        f'<image href="{encode(np.asarray(small))}" width="{small.width}" height="{small.height}"/>{drawn}</svg>'
     )
 
 
@@ -112,11 +112,12 @@ def _list_unsure(correlation: FloatArray) -> list[tuple[int, int]]:
 
 def _format_pair(one: Redrawn) -> str:
     images = "".join(
-        f'<img src="{_encode(picture)}" alt="{kind}">'
+        f'<img src="{encode(picture)}" alt="{kind}">'
         for kind, picture in (("as the car saw it", spread_grey(one.real)), ("drawn from the place", one.drawn))
     )
     return f"<figure>{images}<figcaption>picture {one.number}: {one.psnr:.1f} dB</figcaption></figure>"
 
 
-def _encode(picture: ByteArray) -> str:
+def encode(picture: ByteArray) -> str:
+    """Return a picture as an address that holds it."""
     return f"data:image/jpeg;base64,{base64.b64encode(encode_jpeg(np.ascontiguousarray(picture), 85)).decode()}"

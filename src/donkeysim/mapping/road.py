@@ -7,8 +7,8 @@ from scipy.ndimage import gaussian_filter1d
 
 from donkeysim.calibration.lane_lines import find_contrast
 from donkeysim.core.errors import DonkeySimError
-from donkeysim.core.types import ByteArray, FloatArray, LongArray
-from donkeysim.mapping.floor import Floor
+from donkeysim.core.types import BoolArray, ByteArray, FloatArray, LongArray
+from donkeysim.mapping.floor import PaintedFloor
 from donkeysim.mapping.poses import wrap
 from donkeysim.mapping.raster import import_cv2
 
@@ -82,7 +82,7 @@ class PaintedLine(NamedTuple):
     colour: FloatArray
 
 
-def find_road(poses: FloatArray, floor: Floor, height: float) -> Road:
+def find_road(poses: FloatArray, floor: PaintedFloor, height: float) -> Road:
     """Return the road that was driven.
 
     Args:
@@ -120,7 +120,7 @@ def find_driven_line(poses: FloatArray, height: float) -> tuple[FloatArray, Floa
     begin, end = _find_lap(poses, way, height)
     lap = poses[begin : end + 1, :2] - np.linspace(0.0, 1.0, end + 1 - begin)[:, None] * (poses[end] - poses[begin])[:2]
     line = _smooth(resample(lap, STEP * height))
-    side = np.full((len(line), 2), 0.0)
+    side = np.zeros((len(line), 2))
     for _ in range(2):  # the mean of all laps, then how far they reach beside it
         total, count = np.zeros(len(line)), np.zeros(len(line))
         side = np.zeros((len(line), 2))
@@ -170,8 +170,10 @@ def resample(line: FloatArray, step: float) -> FloatArray:
 
 
 def _smooth(line: FloatArray) -> FloatArray:
-    smoothed: FloatArray = gaussian_filter1d(line, SMOOTH, axis=0, mode="wrap")
-    return smoothed
+    """Return a closed line without what changes over a few points; what smoothing cuts off bends is given back."""
+    smooth = gaussian_filter1d(line, SMOOTH, axis=0, mode="wrap")
+    back: FloatArray = smooth + gaussian_filter1d(line - smooth, SMOOTH, axis=0, mode="wrap")
+    return back
 
 
 def _find_normals(line: FloatArray) -> FloatArray:
@@ -194,23 +196,27 @@ def _locate(line: FloatArray, poses: FloatArray, height: float) -> tuple[LongArr
     return nearest, left
 
 
-def unroll(line: FloatArray, floor: Floor, height: float) -> tuple[ByteArray, FloatArray]:
-    """Return the floor along a closed line, a row a point, left to right, and how far left of it each column is [m]."""
+def unroll(line: FloatArray, floor: PaintedFloor, height: float) -> tuple[ByteArray, BoolArray, FloatArray]:
+    """Return the floor along a closed line, a row a point, left to right.
+
+    Returns:
+        Its colours, where it was seen, and how far left of the line each column is [m].
+    """
     cv2 = import_cv2()
-    cell = STRIP_CELL * height
-    side = np.arange(BESIDE * height, -BESIDE * height, -cell)
+    side = np.arange(BESIDE * height, -BESIDE * height, -STRIP_CELL * height)
     place = line[:, None] + side[None, :, None] * _find_normals(line)[:, None]
     cells = np.einsum("ij,rcj->rci", np.linalg.inv(floor.axes), np.dstack([place, np.ones(place.shape[:2])]))
-    strip = cv2.remap(
-        np.clip(floor.colour, 0, 255).astype(np.uint8), cells[..., :2].astype(np.float32), None, cv2.INTER_LINEAR
-    )
-    return np.asarray(strip, np.uint8), side
+    where = cells[..., :2].astype(np.float32)
+    strip = cv2.remap(np.clip(floor.colour, 0, 255).astype(np.uint8), where, None, cv2.INTER_LINEAR)
+    seen = cv2.remap(floor.seen.astype(np.uint8), where, None, cv2.INTER_NEAREST)
+    return strip, seen > 0, side
 
 
-def find_lines(line: FloatArray, floor: Floor, height: float) -> list[PaintedLine]:
+def find_lines(line: FloatArray, floor: PaintedFloor, height: float) -> list[PaintedLine]:
     """Return the lines on the floor that go along a closed line, from left to right."""
-    strip, side = unroll(line, floor, height)
-    seen = _unroll_seen(line, floor, side)
+    strip, known, side = unroll(line, floor, height)
+    # What ends where nothing was seen is no line.
+    seen = import_cv2().erode(known.astype(np.uint8), np.ones((1, 15), np.uint8), borderValue=0) > 0
     contrast = np.where(seen, find_contrast(strip), 0.0)
     contrast = gaussian_filter1d(contrast, 1.0, axis=0, mode="wrap")
     found = []
@@ -228,15 +234,6 @@ def find_lines(line: FloatArray, floor: Floor, height: float) -> list[PaintedLin
         for away in range(-gap, gap + 1):
             contrast[row, np.clip(column + away, 0, len(side) - 1)] = 0.0
     return sorted(found, key=lambda one: -float(np.median(one.side)))
-
-
-def _unroll_seen(line: FloatArray, floor: Floor, side: FloatArray) -> FloatArray:
-    cv2 = import_cv2()
-    place = line[:, None] + side[None, :, None] * _find_normals(line)[:, None]
-    cells = np.einsum("ij,rcj->rci", np.linalg.inv(floor.axes), np.dstack([place, np.ones(place.shape[:2])]))
-    seen = cv2.remap(floor.seen.astype(np.uint8), cells[..., :2].astype(np.float32), None, cv2.INTER_NEAREST)
-    # What ends where nothing was seen is no line.
-    return np.asarray(cv2.erode(seen, np.ones((1, 15), np.uint8), borderValue=0) > 0)
 
 
 def _trace(contrast: FloatArray) -> LongArray:

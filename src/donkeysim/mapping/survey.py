@@ -10,7 +10,8 @@ from donkeysim.calibration.motion import FloorCamera, find_own_body, scale_lens
 from donkeysim.calibration.wizard import read_records
 from donkeysim.core.errors import DonkeySimError, format_count
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray
-from donkeysim.mapping.floor import Floor, paint_floor
+from donkeysim.mapping.alignment import FEWEST_CELLS
+from donkeysim.mapping.floor import PaintedFloor, paint_floor
 from donkeysim.mapping.loops import close_loops
 from donkeysim.mapping.odometry import FloorPictures, Track, follow
 from donkeysim.mapping.poses import between
@@ -34,12 +35,15 @@ LEAST_WAY = 15.0
 LEAST_CONTRAST = 1.5
 """Pictures that differ by less from each other, on average, show nothing [grey level]."""
 
+MOST_OWN = 0.4
+"""No car hides more of its pictures; one that stands still seems to."""
+
 Report = Callable[[str, float], None]
 """Called with what is being done and the share of it that is."""
 
 
 @dataclass(frozen=True)
-class Survey:
+class PlaceSurvey:
     """What was found out from a drive.
 
     Attributes:
@@ -60,7 +64,7 @@ class Survey:
     poses: FloatArray
     correlation: FloatArray
     loop_count: int
-    floor: Floor
+    floor: PaintedFloor
     road: Road
     sky: FloatArray
 
@@ -70,7 +74,7 @@ class Survey:
         return float((self.correlation > 0.0).mean())
 
 
-def survey(tub: Path, camera: FloorCamera, width: float | None, report: Report) -> Survey:
+def survey(tub: Path, camera: FloorCamera, width: float | None, report: Report) -> PlaceSurvey:
     """Return what a drive tells of a place.
 
     Ctrl-C while the drive is followed makes the place of what has been followed.
@@ -92,9 +96,14 @@ def survey(tub: Path, camera: FloorCamera, width: float | None, report: Report) 
         )
     pictures = [record.load_image() for record in records]
     camera = replace(camera, lens=scale_lens(camera.lens, (pictures[0].shape[1], pictures[0].shape[0])))
-    _refuse_dark(pictures, tub)
     own = find_own_body(pictures)
+    _refuse_still(pictures, own, tub)
     floor_pictures = FloorPictures(pictures, camera, own)
+    if floor_pictures.view.seen.sum() < FEWEST_CELLS:
+        raise DonkeySimError(
+            "with this lens and mounting, the pictures show too little of the floor; does the camera look straight "
+            "ahead, or is it another one?"
+        )
     track = follow(floor_pictures, lambda done: report("following the floor", done / len(pictures)))
     _refuse_lost(track, camera, tub)
     poses, loop_count = close_loops(track, camera.mount.height, lambda share: report("closing loops", share))
@@ -112,12 +121,12 @@ def survey(tub: Path, camera: FloorCamera, width: float | None, report: Report) 
             width / float(np.median(road.left + road.right)), camera, poses, floor, road
         )
     sky = _find_sky(pictures, camera)
-    return Survey(pictures, camera, own, poses, track.correlation, loop_count, floor, road, sky)
+    return PlaceSurvey(pictures, camera, own, poses, track.correlation, loop_count, floor, road, sky)
 
 
-def _refuse_dark(pictures: Sequence[ByteArray], tub: Path) -> None:
+def _refuse_still(pictures: Sequence[ByteArray], own: BoolArray, tub: Path) -> None:
     some = np.stack(list(pictures[:: max(1, len(pictures) // 50)])).astype(np.float32)
-    if some.std(axis=0).mean() < LEAST_CONTRAST:
+    if some.std(axis=0).mean() < LEAST_CONTRAST or own.mean() > MOST_OWN:
         raise DonkeySimError(
             f"the pictures in {tub} hardly differ from each other: the car stood still, or something covers the lens."
         )
@@ -145,8 +154,8 @@ def _refuse_lost(track: Track, camera: FloorCamera, tub: Path) -> None:
 
 
 def _scale(
-    share: float, camera: FloorCamera, poses: FloatArray, floor: Floor, road: Road
-) -> tuple[FloorCamera, FloatArray, Floor, Road]:
+    share: float, camera: FloorCamera, poses: FloatArray, floor: PaintedFloor, road: Road
+) -> tuple[FloorCamera, FloatArray, PaintedFloor, Road]:
     """Return everything that has a length, `share` times as large."""
     mount = replace(camera.mount, height=camera.mount.height * share)
     camera = replace(camera, mount=mount, ahead=camera.ahead * share)

@@ -1,0 +1,155 @@
+"""A place is made of a drive whose floor and poses are known; drives of which none can be made are refused."""
+
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from donkeysim.calibration.wizard import write_camera
+from donkeysim.cli.donkey import run
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.mapping.odometry import FloorPictures, follow
+from donkeysim.mapping.place_file import write_place
+from donkeysim.mapping.poses import between
+from donkeysim.mapping.redraw import redraw
+from donkeysim.mapping.survey import survey
+from donkeysim.sim.simulator import Simulator
+from donkeysim.world.specs import SceneSpec, WorldSpec, load_car
+from donkeysim.world.tracks.track_file import read_track
+from mapping.painted_floor import CAMERA, RADIUS, WIDTH, list_poses, paint_floor, take_pictures, write_tub
+
+COUNT = 200
+"""A lap and two thirds."""
+
+
+@pytest.fixture(scope="module")
+def floor():
+    return paint_floor()
+
+
+@pytest.fixture(scope="module")
+def tub(floor, tmp_path_factory):
+    return write_tub(tmp_path_factory.mktemp("drive") / "round_room", take_pictures(floor, list_poses(COUNT)))
+
+
+@pytest.fixture(scope="module")
+def found(tub):
+    steps = []
+    found = survey(tub, CAMERA, None, lambda step, share: steps.append((step, share)))
+    assert sorted({step for step, _ in steps}) == [
+        "closing loops", "following the floor", "painting the floor", "refining"
+    ]  # fmt: skip
+    assert all(0.0 < share <= 1.0 for _, share in steps)
+    return found
+
+
+def test_each_picture_is_placed_where_it_was_taken(found):
+    moved, driven = between(found.poses[:-1], found.poses[1:]), between(list_poses(COUNT)[:-1], list_poses(COUNT)[1:])
+    assert found.followed == 1.0
+    assert moved[:, 0].sum() == pytest.approx(driven[:, 0].sum(), rel=0.02)
+    lap = round(2 * np.pi * (RADIUS - 0.08) / 0.06)
+    for first in range(0, COUNT - lap, 10):
+        again, meant = (between(poses[first], poses[first + lap]) for poses in (found.poses, list_poses(COUNT)))
+        assert again[:2] == pytest.approx(meant[:2], abs=0.03)
+        assert again[2] == pytest.approx(meant[2], abs=0.03)
+
+
+def test_the_road_lies_between_its_lines(found):
+    assert found.road.has_lines
+    assert np.median(found.road.left + found.road.right) == pytest.approx(WIDTH, rel=0.05)
+    away = np.hypot(*(found.road.line - found.road.line.mean(axis=0)).T)
+    assert away.mean() == pytest.approx(RADIUS, rel=0.03)
+    assert away.std() < 0.03 * RADIUS
+    assert found.road.lap_count == pytest.approx(COUNT * 0.06 / (2 * np.pi * RADIUS), rel=0.1)
+
+
+def test_the_lens_s_vignette_is_not_painted_on_the_floor(found):
+    assert found.floor.vignette[-1, 0] == pytest.approx(0.75, abs=0.08)
+
+
+def test_the_place_loads_and_shows_what_the_drive_showed(found, tmp_path):
+    track = write_place(tmp_path, "round_room", found.floor, found.road, found.sky, "round_room", COUNT)
+    read = read_track(track)
+    assert read.ground.patches[0].picture == str(tmp_path / "round_room_floor.webp")
+    numbers = [20, 90, 160]
+    gains = found.floor.gain[numbers]
+    drawn = redraw(track, found.camera, found.own, found.pictures, found.poses, found.floor, numbers, gains)
+    assert min(one.psnr for one in drawn) > 22.0
+    assert max(one.floor.mean() for one in drawn) < 0.9
+    simulator = Simulator(WorldSpec(SceneSpec(str(track))))
+    simulator.put_on_path(simulator.add_car(0), 2.0)
+    simulator.step()
+    assert simulator.ledger.on_road[0]
+    simulator.close()
+
+
+def test_ctrl_c_keeps_what_was_followed(floor):
+    pictures = FloorPictures(take_pictures(floor, list_poses(40)), CAMERA, np.zeros((120, 160), bool))
+
+    def stop(done):
+        if done == 30:
+            raise KeyboardInterrupt
+
+    track = follow(pictures, stop)
+    assert len(track.poses) == len(track.correlation) == 29
+    assert sorted(number for submap in track.submaps for number in submap.pictures) == list(range(29))
+
+
+def test_the_command_writes_the_place_and_its_report(tub, tmp_path, capsys):
+    write_camera(tmp_path / "cam.toml", CAMERA.lens, CAMERA.mount, CAMERA.ahead, load_car("original"))
+    words = ["place", str(tub), "--camera", str(tmp_path / "cam.toml"), "--width", "600", "--out", str(tmp_path)]
+    assert run(words) == 0
+    said = capsys.readouterr().out
+    assert "donkey_sim --scene round_room --tracks" in said
+    assert "0.60 m wide" in said  # so all is larger by a fifth, the camera's height of 16 cm too
+    assert 18.7 < float(re.search(r"camera above the floor +([0-9.]+) cm", said)[1]) < 20.0
+    report = (tmp_path / "round_room_report.html").read_text(encoding="utf-8")
+    assert "200, 100.0% of them recognised" in report
+    assert report.count('alt="drawn from the place"') >= 20
+    with Image.open(tmp_path / "round_room_floor.webp") as picture:
+        assert picture.mode == "RGBA"
+
+
+# ---- what cannot become a place ----------------------------------------------------------------------------------
+
+
+def refuse(path, pictures, words):
+    with pytest.raises(DonkeySimError, match=words):
+        survey(write_tub(path, pictures), CAMERA, None, lambda _step, _share: None)
+
+
+def test_a_drive_without_a_lap_is_refused(floor, tmp_path):
+    refuse(tmp_path / "tub", take_pictures(floor, list_poses(COUNT, step=0.025)), "nowhere does it show the same floor")
+
+
+def test_a_standing_car_is_refused(floor, tmp_path):
+    refuse(tmp_path / "tub", take_pictures(floor, np.tile([0.0, -1.0, 0.0], (COUNT, 1))), "stood still|drove 0")
+
+
+def test_a_covered_lens_is_refused(tmp_path):
+    refuse(tmp_path / "tub", [np.full((120, 160, 3), 9, np.uint8)] * COUNT, "hardly differ")
+
+
+def test_a_bare_floor_is_refused(tmp_path):
+    draws = np.random.default_rng(1)
+    pictures = [draws.integers(90, 120, (120, 160, 3)).astype(np.uint8) for _ in range(COUNT)]
+    refuse(tmp_path / "tub", pictures, "recognised in|slide aside")
+
+
+def test_a_short_drive_is_refused(floor, tmp_path):
+    refuse(tmp_path / "tub", take_pictures(floor, list_poses(20)), "has 20 records; a place takes 200")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--camera", "wide", "--width", "3"], "takes 50 to 20000 mm"),
+        (["--camera", "wide", "--name", "warren"], "built-in place"),
+        (["--camera", "nope"], "camera preset"),
+    ],
+)
+def test_what_is_asked_wrongly_is_told_at_once(tub, tmp_path, capsys, words, said):
+    assert run(["place", str(tub), "--out", str(tmp_path), *words]) == 1
+    assert said in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

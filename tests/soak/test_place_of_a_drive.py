@@ -1,0 +1,150 @@
+"""Places made of drives in our own scenes, where every pose and line is known: the table of docs/guide/place.md.
+
+    make soak ARGS="-k place_of_a_drive"
+
+DONKEYSIM_PICTURES names a folder for a picture of each.
+
+The drives are a person's (`HumanDriver`), with the sensor of the preset `real`: blur, noise, JPEG, vignette, shutter.
+"""
+
+import dataclasses
+import math
+import os
+from pathlib import Path
+
+import chromium
+import numpy as np
+import pytest
+from playwright.sync_api import sync_playwright
+
+from donkeysim.calibration.camera import Mount
+from donkeysim.calibration.wizard import find_floor_camera, write_camera
+from donkeysim.drivers.human_driver import HumanDriver
+from donkeysim.drivers.path_follower import PathFollower
+from donkeysim.mapping.place_file import write_place
+from donkeysim.mapping.poses import between
+from donkeysim.mapping.redraw import redraw
+from donkeysim.mapping.report import draw_map, encode
+from donkeysim.mapping.survey import survey
+from donkeysim.sim import commands
+from donkeysim.sim.simulator import Simulator
+from donkeysim.tub.writer import TubWriter
+from donkeysim.world.camera_file import load_camera
+from donkeysim.world.randomization import read_randomization
+from donkeysim.world.specs import SceneSpec, WorldSpec, load_car
+
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(0)]
+
+SENSOR = {
+    "picture": {"blur": (0.5, 0.5), "noise": (5.0, 5.0), "jpeg_quality": (60, 60), "exposure": (-0.2, -0.2)},
+    "sensor": {"vignette": (0.3, 0.3), "shutter": (0.02, 0.02), "flicker": (0.05, 0.05)},
+    "delay": {"picture": (0.1, 0.1)},
+}
+
+LATE = 2
+"""Records by which pictures are late."""
+
+RECORDS, HEIGHT, PITCH, AHEAD = 1200, 0.18, math.radians(20.0), 0.06
+
+WIDTHS = {"generated_track": 0.9955, "warren": 0.995, "circuit_launch": None, "mini_monaco": None}
+"""From border line to border line, where the camera sees both [m]."""
+
+LAPS = 10
+
+
+def record(track, folder):
+    """A person's drive as a tub, the camera's file, and where each of its pictures was taken."""
+    car, lens = load_car("original"), load_camera("wide").lens
+    file = folder / "camera.toml"
+    write_camera(file, lens, Mount(HEIGHT, PITCH, 0.0), AHEAD, car)
+    simulator = Simulator(WorldSpec(SceneSpec(track), randomization=read_randomization(SENSOR)))
+    simulator.apply(commands.Join([0], []))
+    simulator.configure_camera(0, dataclasses.replace(load_camera(str(file)), width=160, height=120))
+    simulator.reset_car(0)
+    driver, poses = HumanDriver(simulator.scene, simulator.car_spec, 3), []
+    with TubWriter(folder / track, ["cam/image_array"], ["image_array"]) as tub:
+        for _ in range(RECORDS):
+            simulator.render()
+            tub.write_record({"cam/image_array": simulator.get_picture(0)})
+            poses.append((*simulator.ledger.position[0, :2], simulator.ledger.yaw[0]))
+            (steering, throttle, brake), _ = driver.drive(simulator.ledger, 0)
+            simulator.drive_car(0, steering, throttle, brake)
+            simulator.step()
+    simulator.close()
+    return folder / track, find_floor_camera(load_camera(str(file)), car), np.array(poses)
+
+
+def measure_loops(found, true):
+    """How far off a pose is, seen from where the car was a lap before, at most [m]."""
+    off = []
+    for first in range(0, len(true) - 200, 10):
+        away = np.hypot(*(true[first + 200 :, :2] - true[first, :2]).T)
+        again = first + 200 + int(away.argmin())
+        if away.min() < 0.4:
+            off.append(np.hypot(*(between(found[first], found[again]) - between(true[first], true[again]))[:2]))
+    return float(np.quantile(off, 0.95)), float(np.max(off))
+
+
+def drive_laps(track):
+    """Mean time of the expert's laps [s], and whether it stayed on the road."""
+    simulator = Simulator(WorldSpec(SceneSpec(str(track))))
+    simulator.apply(commands.Join([0], []))
+    driver, times, stayed = PathFollower(simulator.scene, simulator.car_spec, "steady"), [], True
+    while len(times) < LAPS and simulator.ledger.time[0] < 900.0:
+        simulator.drive_car(0, *driver.drive(simulator.ledger, 0)[:3])
+        simulator.step()
+        stayed = stayed and bool(simulator.ledger.on_road[0])
+        if simulator.ledger.laps[0] > len(times):
+            times.append(float(simulator.ledger.lap_time[0]))
+    simulator.close()
+    return float(np.mean(times[1:])), stayed and len(times) == LAPS
+
+
+def save_picture(path, found, drawn):
+    """The floor from above with what was found on it, beside pictures of the drive above the place's own."""
+    page = Path(path).with_suffix(".svg.html")
+    pairs = "".join(
+        f'<img style="grid-row:{row + 1};grid-column:{column + 1};width:100%" src="{encode(picture)}">'
+        for column, one in enumerate(drawn[:4])
+        for row, picture in enumerate((one.real, one.drawn))
+    )
+    style = "body{margin:0;width:1400px}main{display:grid;grid-template-columns:500px 1fr;gap:10px}svg{height:520px;"
+    style += "background:#20262a}.way{fill:none;stroke:#3c78ff}.border{fill:none;stroke:#00dc3c}.start{stroke:#fff}"
+    grid = '<div style="display:grid;grid-template-columns:repeat(4,1fr);gap:4px;align-content:start">'
+    page.write_text(f"<style>{style}</style><main>{draw_map(found)}{grid}{pairs}</div></main>", encoding="utf-8")
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium.PATH, args=["--no-sandbox"])
+        shown = browser.new_page(viewport={"width": 1400, "height": 520})
+        shown.goto(page.as_uri())
+        shown.screenshot(path=path)
+        browser.close()
+    page.unlink()
+
+
+@pytest.mark.parametrize("track", WIDTHS)
+def test_a_place_of_a_drive_is_the_place_that_was_driven(track, tmp_path, capsys):
+    tub, camera, true = record(track, tmp_path)
+    found = survey(tub, camera, None, lambda _step, _share: None)
+    poses, true = found.poses[LATE:], true[:-LATE]
+    way = [np.hypot(*np.diff(part[:, :2], axis=0).T).sum() for part in (poses, true)]
+    loop, worst = measure_loops(poses, true)
+    file = write_place(tmp_path, f"my_{track}", found.floor, found.road, found.sky, track, len(found.poses))
+    numbers = list(range(100, RECORDS, 50))
+    gains = found.floor.gain[numbers]
+    drawn = redraw(file, found.camera, found.own, found.pictures, found.poses, found.floor, numbers, gains)
+    psnr = float(np.median([one.psnr for one in drawn]))
+    if folder := os.environ.get("DONKEYSIM_PICTURES"):
+        save_picture(Path(folder) / f"place_{track}.png", found, drawn[2::5])
+    (lap, _), (mine, stayed) = drive_laps(track), drive_laps(file)
+    width = float(np.median(found.road.left + found.road.right))
+    with capsys.disabled():
+        print(
+            f"\n| `{track}` | {way[0] / way[1] - 1:+.1%} | {100 * loop:.1f} cm ({100 * worst:.1f}) | {width:.2f} m"
+            f" of {WIDTHS[track]} | {psnr:.1f} dB | {mine:.2f} s of {lap:.2f} s |"
+        )
+    assert abs(way[0] / way[1] - 1.0) < 0.02
+    assert loop < 0.03
+    assert psnr > 22.0
+    assert stayed
+    if WIDTHS[track] is not None:
+        assert width == pytest.approx(WIDTHS[track], rel=0.05)
