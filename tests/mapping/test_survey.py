@@ -1,7 +1,5 @@
 """A place is made of a drive whose floor and poses are known; drives of which none can be made are refused."""
 
-import re
-
 import numpy as np
 import pytest
 from PIL import Image
@@ -9,6 +7,7 @@ from PIL import Image
 from donkeysim.calibration.wizard import write_camera
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import DonkeySimError
+from donkeysim.mapping import survey as module
 from donkeysim.mapping.odometry import FloorPictures, follow
 from donkeysim.mapping.place_file import write_place
 from donkeysim.mapping.poses import between
@@ -96,14 +95,26 @@ def test_ctrl_c_keeps_what_was_followed(floor):
     assert sorted(number for submap in track.submaps for number in submap.pictures) == list(range(29))
 
 
-def test_the_command_writes_the_place_and_its_report(tub, tmp_path, capsys):
+def test_a_known_width_scales_everything_that_has_a_length(found):
+    camera, poses, floor, road = module._scale(2.0, found.camera, found.poses, found.floor, found.road)
+    assert camera.mount.height == 2.0 * found.camera.mount.height
+    assert poses[-1] == pytest.approx(found.poses[-1] * (2.0, 2.0, 1.0))
+    assert road.left == pytest.approx(2.0 * found.road.left)
+    cell = np.array([7.0, 30.0, 1.0])
+    assert (floor.axes @ cell)[:2] == pytest.approx(2.0 * (found.floor.axes @ cell)[:2])
+
+
+def test_the_command_writes_the_place_and_its_report(tub, found, tmp_path, capsys, monkeypatch):
+    asked = []
+    monkeypatch.setattr(module, "survey", lambda *given: asked.append(given) or found)
     write_camera(tmp_path / "cam.toml", CAMERA.lens, CAMERA.mount, CAMERA.ahead, load_car("original"))
     words = ["place", str(tub), "--camera", str(tmp_path / "cam.toml"), "--width", "600", "--out", str(tmp_path)]
     assert run(words) == 0
-    said = capsys.readouterr().out
+    (drive, camera, width, _report), said = asked[0], capsys.readouterr().out
+    assert (drive, width) == (tub, 0.6)
+    assert camera.ahead == pytest.approx(CAMERA.ahead)
+    assert camera.mount.height == pytest.approx(CAMERA.mount.height)
     assert "donkey_sim --scene round_room --tracks" in said
-    assert "0.60 m wide" in said  # so all is larger by a fifth, the camera's height of 16 cm too
-    assert 18.7 < float(re.search(r"camera above the floor +([0-9.]+) cm", said)[1]) < 20.0
     report = (tmp_path / "round_room_report.html").read_text(encoding="utf-8")
     assert "200, 100.0% of them recognised" in report
     assert report.count('alt="drawn from the place"') >= 20
@@ -114,27 +125,35 @@ def test_the_command_writes_the_place_and_its_report(tub, tmp_path, capsys):
 # ---- what cannot become a place ----------------------------------------------------------------------------------
 
 
-def refuse(path, pictures, words):
+SHORT = 60
+"""Pictures that are enough to see that a drive is none."""
+
+
+def refuse(path, pictures, words, monkeypatch=None):
+    if monkeypatch:
+        monkeypatch.setattr(module, "FEWEST", SHORT)
     with pytest.raises(DonkeySimError, match=words):
         survey(write_tub(path, pictures), CAMERA, None, lambda _step, _share: None)
 
 
-def test_a_drive_without_a_lap_is_refused(floor, tmp_path):
-    refuse(tmp_path / "tub", take_pictures(floor, list_poses(COUNT, step=0.025)), "nowhere does it show the same floor")
+def test_a_drive_without_a_lap_is_refused(floor, tmp_path, monkeypatch):
+    pictures = take_pictures(floor, list_poses(SHORT))
+    refuse(tmp_path / "tub", pictures, "nowhere does it show the same floor", monkeypatch)
 
 
-def test_a_standing_car_is_refused(floor, tmp_path):
-    refuse(tmp_path / "tub", take_pictures(floor, np.tile([0.0, -1.0, 0.0], (COUNT, 1))), "stood still|drove 0")
+def test_a_standing_car_is_refused(floor, tmp_path, monkeypatch):
+    pictures = take_pictures(floor, np.tile([0.0, -1.0, 0.0], (SHORT, 1)))
+    refuse(tmp_path / "tub", pictures, "stood still|drove 0", monkeypatch)
 
 
 def test_a_covered_lens_is_refused(tmp_path):
     refuse(tmp_path / "tub", [np.full((120, 160, 3), 9, np.uint8)] * COUNT, "hardly differ")
 
 
-def test_a_bare_floor_is_refused(tmp_path):
+def test_a_bare_floor_is_refused(tmp_path, monkeypatch):
     draws = np.random.default_rng(1)
-    pictures = [draws.integers(90, 120, (120, 160, 3)).astype(np.uint8) for _ in range(COUNT)]
-    refuse(tmp_path / "tub", pictures, "recognised in|slide aside")
+    pictures = [draws.integers(90, 120, (120, 160, 3)).astype(np.uint8) for _ in range(SHORT)]
+    refuse(tmp_path / "tub", pictures, "recognised in|slide aside", monkeypatch)
 
 
 def test_a_short_drive_is_refused(floor, tmp_path):

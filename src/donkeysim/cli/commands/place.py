@@ -2,10 +2,10 @@
 
 The tub is a drive of one and a half laps or more in one direction. From its pictures follow where each was taken, the
 floor that they show, as one picture, and the road: its borders are the lines on the floor along it, or else where the
-car drove. The place is a track file with its picture, and a report to look at. The camera is needed: a preset, or the
-file that donkey calibrate writes. Ctrl-C while the floor is followed makes the place of what has been followed so far.
+car drove. The place is a track file with its picture, and a report to look at. The camera is needed: a preset, or
+better the file that calibration wrote. Ctrl-C while the floor is followed makes the place of what was followed so far.
 
-For example: donkey place data --camera mycar_camera.toml --name my_room, then donkey_sim --scene my_room --tracks .
+For example: donkey place data --camera mycar_camera.toml --name my_room
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add = parser.add_argument
     add("tub", metavar="TUB", help="the drive")
-    add("--camera", required=True, metavar="NAME|FILE", help="that took it: preset, or file of donkey calibrate")
+    add("--camera", required=True, metavar="NAME|FILE", help="that took it: preset, or file of calibrate")
     add("--car", default="original", metavar="PRESET", help="preset whose camera mounting the file is for")
     add("--width", type=float, metavar="MM", help="of the road, border to border: the scale (default: by the camera)")
     add("--name", metavar="NAME", help="of the place (default: that of the tub's folder)")
