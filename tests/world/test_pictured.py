@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from donkeysim.core.errors import SceneError
 from donkeysim.world.scene import SHADE_UNLIT, Scene
@@ -188,3 +190,38 @@ def test_a_banked_road_has_the_heights_of_its_edges(tmp_path):
 def test_heights_of_one_edge_alone_are_refused():
     with pytest.raises(SceneError, match="z_left_m is missing"):
         read_points("# x_m,y_m,w_tr_right_m,w_tr_left_m,z_m,z_right_m\n0,0,1,1,0,0\n1,0,1,1,0,0\n", "ring.csv")
+
+
+def load_patch(folder, more="") -> Scene:
+    """A place with a patch of a picture in a file beside it."""
+    patch = '[[ground.patches]]\nat = [3.0, -5.0]\nsize = [2.0, 1.0]\npicture = "mine.png"\n'
+    path = Path(write_track(folder, patch + more))
+    path.write_text(path.read_text(encoding="utf-8").replace('"plain"', '"concrete"'), encoding="utf-8")
+    return load_scene(SceneSpec(str(path)))
+
+
+def test_a_patch_shows_a_picture_that_lies_beside_the_track_file(tmp_path):
+    colour = np.zeros((4, 8, 3), np.uint8)
+    colour[:, :4], colour[:, 4:] = (250, 20, 20), (20, 20, 250)
+    Image.fromarray(colour).save(tmp_path / "mine.png")
+    scene = load_patch(tmp_path, "cover = 1.0\n")
+    atlas = max(scene.textures, key=np.size)[..., :3].reshape(-1, 3).astype(int)
+    for red, blue in ((250, 20), (20, 250)):
+        found = (np.abs(atlas[:, 0] - red) < 30) & (np.abs(atlas[:, 2] - blue) < 30)
+        assert found.sum() > 1000
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda _path: None, "cannot be read"),
+        (lambda path: path.write_bytes(b"no picture"), "cannot be read"),
+        (lambda path: Image.new("L", (9000, 1)).save(path), "9000x1; its sides may have up to 8192"),
+    ],
+)
+def test_a_picture_that_is_none_is_told_with_its_line(tmp_path, make, said):
+    make(tmp_path / "mine.png")
+    with pytest.raises(SceneError, match=said):
+        load_patch(tmp_path)
+    with pytest.raises(SceneError, match=r"mine\.png"):
+        load(tmp_path, PANEL.replace("crowd", "mine.png") + "places = [[3.0, -5.0, 0.0]]\n")
