@@ -12,7 +12,6 @@ import math
 import os
 from pathlib import Path
 
-import chromium
 import numpy as np
 import pytest
 from playwright.sync_api import sync_playwright
@@ -32,6 +31,7 @@ from donkeysim.tub.writer import TubWriter
 from donkeysim.world.camera_file import load_camera
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import SceneSpec, WorldSpec, load_car
+from e2e import chromium
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(0)]
 
@@ -46,12 +46,7 @@ LATE = 2
 
 HEIGHT, PITCH, AHEAD = 0.18, math.radians(20.0), 0.06
 
-SCENES = {
-    "generated_track": (1200, 0.9955),
-    "warren": (1200, 0.995),
-    "circuit_launch": (1200, None),
-    "mini_monaco": (2000, None),
-}
+SCENES = {"generated_track": (1200, 0.9955), "warren": (1200, 0.995), "circuit_launch": (1200, None)}
 """Records of one and a half laps or more, and the way from border line to border line where a camera sees both [m]."""
 
 LAPS = 10

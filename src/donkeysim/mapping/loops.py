@@ -29,7 +29,7 @@ LEAST_SHARED = 0.45
 WRONG = 5.0
 """Loops that the others contradict by more standard deviations are dropped."""
 
-MOST_MATCHES = (4, 8, 8)
+MOST_MATCHES = (4, 5, 5)
 """In each round, how many earlier submaps each one is compared with: the nearest."""
 
 _DRIFT = (0.02, 0.015, 0.03)  # Of the odometry, along, across and in turn, as shares of the way [-, -, rad/m]
