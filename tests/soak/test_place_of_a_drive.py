@@ -23,7 +23,7 @@ from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.mapping.place_file import write_place
 from donkeysim.mapping.poses import between
 from donkeysim.mapping.redraw import redraw
-from donkeysim.mapping.report import draw_map, encode
+from donkeysim.mapping.report import write_report
 from donkeysim.mapping.survey import survey
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
@@ -100,21 +100,13 @@ def drive_laps(track):
     return float(np.mean(times[1:])), stayed and len(times) == LAPS
 
 
-def save_picture(path, found, drawn):
-    """The floor from above with what was found on it, beside pictures of the drive above the place's own."""
-    page = Path(path).with_suffix(".svg.html")
-    pairs = "".join(
-        f'<img style="grid-row:{row + 1};grid-column:{column + 1};width:100%" src="{encode(picture)}">'
-        for column, one in enumerate(drawn[:4])
-        for row, picture in enumerate((one.real, one.drawn))
-    )
-    style = "body{margin:0;width:1400px}main{display:grid;grid-template-columns:500px 1fr;gap:10px}svg{height:520px;"
-    style += "background:#20262a}.way{fill:none;stroke:#3c78ff}.border{fill:none;stroke:#00dc3c}.start{stroke:#fff}"
-    grid = '<div style="display:grid;grid-template-columns:repeat(4,1fr);gap:4px;align-content:start">'
-    page.write_text(f"<style>{style}</style><main>{draw_map(found)}{grid}{pairs}</div></main>", encoding="utf-8")
+def save_picture(path, drive, found, drawn):
+    """The first page of the report."""
+    page = path.with_suffix(".html")
+    write_report(page, path.stem, drive, found, drawn)
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium.PATH, args=["--no-sandbox"])
-        shown = browser.new_page(viewport={"width": 1400, "height": 520})
+        shown = browser.new_page(viewport={"width": 1100, "height": 1250})
         shown.goto(page.as_uri())
         shown.screenshot(path=path)
         browser.close()
@@ -135,7 +127,7 @@ def test_a_place_of_a_drive_is_the_place_that_was_driven(track, tmp_path, capsys
     drawn = redraw(file, found.camera, found.own, found.pictures, found.poses, found.floor, numbers, gains)
     psnr = float(np.median([one.psnr for one in drawn]))
     if folder := os.environ.get("DONKEYSIM_PICTURES"):
-        save_picture(Path(folder) / f"place_{track}.png", found, drawn[2::5])
+        save_picture(Path(folder) / f"my_{track}.png", Path(track), found, drawn)
     (lap, _), (mine, stayed) = drive_laps(track), drive_laps(file)
     width = float(np.median(found.road.left + found.road.right))
     with capsys.disabled():

@@ -98,7 +98,7 @@ def draw_map(found: PlaceSurvey) -> str:
     )
     return (
         f'<svg viewBox="0 0 {small.width} {small.height}" role="img" aria-label="the floor from above">'
-        f'<image href="{encode(np.asarray(small))}" width="{small.width}" height="{small.height}"/>{drawn}</svg>'
+        f'<image href="{_encode(np.asarray(small))}" width="{small.width}" height="{small.height}"/>{drawn}</svg>'
     )
 
 
@@ -112,12 +112,11 @@ def _list_unsure(correlation: FloatArray) -> list[tuple[int, int]]:
 
 def _format_pair(one: Redrawn) -> str:
     images = "".join(
-        f'<img src="{encode(picture)}" alt="{kind}">'
+        f'<img src="{_encode(picture)}" alt="{kind}">'
         for kind, picture in (("as the car saw it", spread_grey(one.real)), ("drawn from the place", one.drawn))
     )
     return f"<figure>{images}<figcaption>picture {one.number}: {one.psnr:.1f} dB</figcaption></figure>"
 
 
-def encode(picture: ByteArray) -> str:
-    """Return a picture as an address that holds it."""
+def _encode(picture: ByteArray) -> str:
     return f"data:image/jpeg;base64,{base64.b64encode(encode_jpeg(np.ascontiguousarray(picture), 85)).decode()}"
