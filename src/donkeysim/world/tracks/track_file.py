@@ -12,7 +12,7 @@ from typing import Any
 
 from donkeysim.core.config import locate_key, read_dataclass, read_toml
 from donkeysim.core.errors import SceneError, SpecError, describe_unknown
-from donkeysim.world.tracks.art import is_picture_file
+from donkeysim.world.tracks.tables.checks import is_picture_file
 from donkeysim.world.tracks.tables.ground import GroundTable
 from donkeysim.world.tracks.tables.light import LightTable
 from donkeysim.world.tracks.tables.path import PathTable

@@ -14,11 +14,9 @@ from donkeysim.core.errors import SceneError, describe_unknown
 from donkeysim.core.types import ByteArray, Float32Array, IntArray
 from donkeysim.world.scene import SHADE_TEXTURE, Material, Mesh
 from donkeysim.world.tracks.assets import Assets, Shade
+from donkeysim.world.tracks.tables.checks import is_picture_file
 
 FOLDER = Path(__file__).parent
-
-PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
-"""Files of pictures that a track file may name."""
 
 SIDE_MOST = 8192
 """Most texels along a side of such a picture, as of the ground's own."""
@@ -85,11 +83,6 @@ def require_picture(name: str, key: str) -> None:
         raise SceneError(f"the picture {name} cannot be read: {error}.", key) from error
     if max(width, height) > SIDE_MOST:
         raise SceneError(f"the picture {name} is {width}x{height}; its sides may have up to {SIDE_MOST} pixels.", key)
-
-
-def is_picture_file(name: str) -> bool:
-    """Return whether a track file means a file beside it, not a picture of the package."""
-    return Path(name).suffix.lower() in PICTURE_SUFFIXES
 
 
 def build_mesh(name: str, form: int, assets: Assets) -> Mesh:

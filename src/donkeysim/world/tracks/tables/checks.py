@@ -1,6 +1,7 @@
 """What several tables check."""
 
 import math
+from pathlib import Path
 
 Colour = tuple[int, int, int]
 
@@ -22,3 +23,12 @@ def to_tint(colour: Colour | None) -> tuple[float, float, float]:
     """Return a colour as what a picture is multiplied by, 0 to 1; of none 1, which leaves it as it is."""
     red, green, blue = (255, 255, 255) if colour is None else colour
     return (red / 255.0, green / 255.0, blue / 255.0)
+
+
+PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
+"""Files of pictures that a track file may name."""
+
+
+def is_picture_file(name: str) -> bool:
+    """Return whether a track file means a file beside it, not a picture of the package."""
+    return Path(name).suffix.lower() in PICTURE_SUFFIXES
