@@ -23,7 +23,7 @@ QUALITY = 92
 
 _MARGIN = 4.0  # Of plain floor around what was seen [m]
 
-_TEXT = """# Made by donkey place (donkeysim {version}) of {records} pictures of {drive}.
+_TEXT = """# Made by donkey place (donkeysim {version}) of {source}.
 # {road}, lap {length:.2f} m, road {width:.2f} m wide. The floor is one picture, in the light of the drive.
 format = 1
 name = "{name}"
@@ -84,27 +84,31 @@ def write_place(
     rows = np.column_stack([road.line, road.right, road.left])
     lines = ["# x_m,y_m,w_tr_right_m,w_tr_left_m", *(",".join(f"{value:.4f}" for value in row) for row in rows)]
     write_whole(folder / f"{name}.csv", ("\n".join(lines) + "\n").encode(), SceneError)
+    text = _describe(name, floor, road, (surroundings, sky), f"{record_count} pictures of {drive}")
+    write_whole(folder / f"{name}.toml", text.encode(), SceneError)
+    return folder / f"{name}.toml"
+
+
+def _describe(name: str, floor: PaintedFloor, road: Road, colours: tuple[FloatArray, FloatArray], source: str) -> str:
+    """Return the text of the track file; `colours`: of the ground around the floor, and of the sky."""
     low, high = _measure_box(floor)
     beside = np.minimum(road.line.min(axis=0) - low, high - road.line.max(axis=0)).min()
     length = float(np.hypot(*(np.roll(road.line, -1, axis=0) - road.line).T).sum())
-    text = _TEXT.format(
+    return _TEXT.format(
         version=__version__,
-        records=record_count,
-        drive=drive,
+        source=source,
         road="borders as the lines on the floor have them" if road.has_lines else "borders as the car drove",
         length=length,
         width=float(np.median(road.left + road.right)),
         name=name,
-        colour=_list_colour(surroundings),
+        colour=_list_colour(colours[0]),
         margin=max(1.0, float(beside) + _MARGIN),
         x=0.5 * (low[0] + high[0]),
         y=0.5 * (low[1] + high[1]),
         long=high[0] - low[0],
         high=high[1] - low[1],
-        sky=_list_colour(sky),
+        sky=_list_colour(colours[1]),
     )
-    write_whole(folder / f"{name}.toml", text.encode(), SceneError)
-    return folder / f"{name}.toml"
 
 
 def fade(floor: PaintedFloor) -> tuple[ByteArray, FloatArray]:

@@ -88,13 +88,7 @@ def survey(tub: Path, camera: FloorCamera, width: float | None, report: Report) 
     Raises:
         DonkeySimError: No place can be made of it; the text says why.
     """
-    records = read_records(tub)
-    if len(records) < FEWEST:
-        raise DonkeySimError(
-            f"the tub {tub} has {format_count(len(records), 'record')}; a place takes {FEWEST} or more: "
-            "one and a half laps at least."
-        )
-    pictures = [record.load_image() for record in records]
+    pictures = _read_pictures(tub)
     camera = replace(camera, lens=scale_lens(camera.lens, (pictures[0].shape[1], pictures[0].shape[0])))
     own = find_own_body(pictures)
     _refuse_still(pictures, own, tub)
@@ -122,6 +116,16 @@ def survey(tub: Path, camera: FloorCamera, width: float | None, report: Report) 
         )
     sky = _find_sky(pictures, camera)
     return PlaceSurvey(pictures, camera, own, poses, track.correlation, loop_count, floor, road, sky)
+
+
+def _read_pictures(tub: Path) -> list[ByteArray]:
+    records = read_records(tub)
+    if len(records) < FEWEST:
+        raise DonkeySimError(
+            f"the tub {tub} has {format_count(len(records), 'record')}; a place takes {FEWEST} or more: "
+            "one and a half laps at least."
+        )
+    return [record.load_image() for record in records]
 
 
 def _refuse_still(pictures: Sequence[ByteArray], own: BoolArray, tub: Path) -> None:
