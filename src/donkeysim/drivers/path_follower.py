@@ -150,9 +150,13 @@ class PathFollower:
         self._front, self._rear = front, -rear
         self._gain, self._limit = car.steer_gain, min(car.steer_gain, car.steer_limit)
 
-    def drive(self, ledger: Ledger, car: int) -> Action:
-        """Return what the car of a row should do now."""
-        pose = _observe(ledger, car)
+    def drive(self, ledger: Ledger, car: int, late: float = 0.0) -> Action:
+        """Return what the car of a row should do.
+
+        Args:
+            late: When it will do it, from now [s]: it will be further along its course then.
+        """
+        pose = _move_on(_observe(ledger, car), late)
         if pose.up < UPRIGHT:
             return Action(0.0, 0.0, 1.0)
         steer, force = self._follow(ledger, car, pose)
@@ -236,6 +240,15 @@ def _observe(ledger: Ledger, car: int) -> _Pose:
         turn=float(ledger.yaw_rate[car]),
         up=float(ledger.upright[car]),
     )
+
+
+def _move_on(pose: _Pose, time: float) -> _Pose:
+    """Return a pose some time later [s], at the same speed and yaw rate."""
+    yaw = pose.yaw + 0.5 * pose.turn * time
+    ahead, aside = time * pose.forward, time * pose.side
+    x = pose.x + ahead * math.cos(yaw) - aside * math.sin(yaw)
+    y = pose.y + ahead * math.sin(yaw) + aside * math.cos(yaw)
+    return pose._replace(x=x, y=y, yaw=pose.yaw + pose.turn * time)
 
 
 def _is_backing_out(ledger: Ledger, car: int, pose: _Pose) -> bool:

@@ -36,6 +36,7 @@ class PathTeacher:
 
     def __init__(self, setup: TrainingSetup, simulator: Simulator) -> None:
         """Plan the speed on each scene of a course, hardly faster than wanted."""
+        self._randomizer = simulator.place.randomizer
         self._can_brake, train = setup.observation.pictures > 1, make_powertrain(simulator.car_spec)
         self._brake = train.brake_most / train.force_most
         self._followers = [
@@ -50,15 +51,23 @@ class PathTeacher:
 
         Where it would brake it lets go of the throttle if the student sees one picture: it cannot see its speed, and
         one that learned to brake at a place would not start there. With several, it drives the wheels backwards.
+        Where commands are late it knows how late, which no picture shows: without, it would leave the road itself.
         """
-        ledger, count = read_ledger(cars.env.simulator), len(self._followers)
-        actions = [self._followers[car % count].drive(ledger, car) for car in range(cars.env.num_envs)]
+        ledger, count, late = read_ledger(cars.env.simulator), len(self._followers), self._find_lateness(cars)
+        actions = [self._followers[car % count].drive(ledger, car, late[car]) for car in range(cars.env.num_envs)]
         low, high = THROTTLE_RANGE
         brake = self._brake if self._can_brake else 0.0
         table = np.array([(-action.steer, action.throttle - brake * action.brake) for action in actions], np.float32)
         table[:, 1] = 2.0 * (table[:, 1] - low) / (high - low) - 1.0
         table[:, 0] += CALM * (cars.last[:, 0].cpu().numpy() - table[:, 0])
         return torch.from_numpy(np.clip(table, -1.0, 1.0)).to(cars.device)
+
+
+    def _find_lateness(self, cars: TrainingCars) -> list[float]:
+        """Return how long after they were given commands are done [s]; never on a GPU."""
+        is_late = self._randomizer is not None and self._randomizer.actions is not None
+        late: list[float] = self._randomizer.find_lateness().tolist() if is_late else [0.0] * cars.env.num_envs
+        return late
 
 
 def read_ledger(simulator: Simulator) -> Ledger:
