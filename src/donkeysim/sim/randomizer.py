@@ -100,7 +100,7 @@ class Randomizer:
         return {knob.name: value[:, knob.stream] for knob in self.knobs}
 
     def find_lateness(self) -> FloatArray:
-        """Return how long after they were given commands are done, in the mean [s], shape [car_count]; on the CPU only."""
+        """Return how long after they were given commands are done [s], on average, shape [car_count]; on a CPU only."""
         delay, jitter = self._read_delays("action")
         return delay + 0.5 * jitter
 
