@@ -62,11 +62,11 @@ class PathTeacher:
         table[:, 0] += CALM * (cars.last[:, 0].cpu().numpy() - table[:, 0])
         return torch.from_numpy(np.clip(table, -1.0, 1.0)).to(cars.device)
 
-
     def _find_lateness(self, cars: TrainingCars) -> list[float]:
         """Return how long after they were given commands are done [s]; never on a GPU."""
-        is_late = self._randomizer is not None and self._randomizer.actions is not None
-        late: list[float] = self._randomizer.find_lateness().tolist() if is_late else [0.0] * cars.env.num_envs
+        if self._randomizer is None or self._randomizer.actions is None:
+            return [0.0] * cars.env.num_envs
+        late: list[float] = self._randomizer.find_lateness().tolist()
         return late
 
 
