@@ -63,12 +63,17 @@ def test_a_newcomer_drives_records_takes_back_and_dresses_the_car(page, car, fol
     assert page.locator("#mode_select").input_value() == "user"
     page.keyboard.up("w")
     expect(page.locator("#throttle")).to_have_text("0.00")
-    wait_for_speed(page, lambda speed: speed < 0.04)
+    speed = read_speed(page)
+    wait_for_speed(page, lambda now: 0.1 < now < 0.8 * speed)  # it coasts
+    page.keyboard.down("s")
+    wait_for_speed(page, lambda now: now < 0.15)
+    page.keyboard.up("s")
+    wait_for_speed(page, lambda now: now < 0.04)
     page.wait_for_timeout(500)
     driven = count()
     assert driven > 10
     page.wait_for_timeout(1000)
-    assert count() == driven, "a car that has coasted to a halt is recorded"
+    assert count() == driven, "a car that has come to a halt is recorded"
 
     page.keyboard.press("Backspace")
     page.wait_for_timeout(1000)
