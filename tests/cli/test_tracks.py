@@ -50,6 +50,19 @@ def test_broken_tracks_are_named_with_their_sentences(place, capsys):
     assert "generated_track" in listed
 
 
+def test_files_of_cameras_and_of_ranges_beside_a_track_are_no_broken_tracks(place, capsys):
+    (place / "camera.toml").write_text("format = 1\nposition = [0.0, 0.0, 0.1]\n", encoding="utf-8")
+    (place / "ranges.toml").write_text("[road]\ntint = [0.7, 1.3]\n", encoding="utf-8")
+    assert run(["tracks", "list", "--tracks", "."]) == 0
+    assert "broken" not in capsys.readouterr().out
+    sentences = []
+    list_scenes((str(place),), lambda error: sentences.append(str(error)))
+    assert sentences == []
+    (place / "torn.toml").write_text("format = ", encoding="utf-8")
+    list_scenes((str(place),), lambda error: sentences.append(str(error)))
+    assert len(sentences) == 1
+
+
 def test_lists_say_whose_design_places_are_and_break_no_name(place, monkeypatch, capsys):
     monkeypatch.setattr(console, "_width", 80)
     name = "a_track_whose_name_is_rather_long"

@@ -91,11 +91,13 @@ def list_all(_arguments: argparse.Namespace) -> int:
 
 def _print_tracks(tracks: Mapping[str, Path], width: int, has_paths: bool, broken: list[str]) -> None:
     """Print a line for each track, its name this wide; what is wrong with broken ones is added to a list."""
+    from donkeysim.world.tracks.track_file import is_meant_as_track
+
     for name, path in tracks.items():
         try:
             is_listed, figures = _measure(path)
         except SpecError as error:
-            broken.append(str(error))
+            broken += [str(error)] if is_meant_as_track(path) else []
             continue
         length, kind = f"{figures.length:.1f} m", figures.direction if figures.is_closed else "open"
         notes = [*([str(path)] if has_paths else []), *([] if is_listed else ["(not in menus)"])]

@@ -15,7 +15,7 @@ from donkeysim.core.errors import SceneError, SpecError, describe_unknown, neare
 from donkeysim.core.files import Stamp, read_stamp
 from donkeysim.world.specs import RoadSpec, SceneSpec
 from donkeysim.world.tracks.tables.path import PATH_SUFFIXES
-from donkeysim.world.tracks.track_file import list_looks, locate_errors, read_track
+from donkeysim.world.tracks.track_file import is_meant_as_track, list_looks, locate_errors, read_track
 
 if TYPE_CHECKING:
     from donkeysim.world.scene import Scene
@@ -74,7 +74,7 @@ def list_scenes(folders: Sequence[str] = (), when_broken: Callable[[SpecError], 
             if _is_listed(path, read_stamp(path)):
                 names.add(name)
         except SpecError as error:
-            if when_broken is not None:
+            if when_broken is not None and is_meant_as_track(path):
                 when_broken(error)
     first = [name for name in (*FIRST_SCENES, *ORIGINAL_SCENES) if name in names]
     return (*dict.fromkeys(first), *sorted(names.difference(first)))
