@@ -67,6 +67,13 @@ def test_the_lens_s_vignette_is_not_painted_on_the_floor(found):
     assert found.floor.vignette[-1, 0] == pytest.approx(0.75, abs=0.08)
 
 
+def assert_same_line(ours, theirs):
+    """The road lies where the floor's picture shows it."""
+    away = np.hypot(*(ours[:, None] - theirs[None]).T)
+    assert away.min(axis=0).max() < 0.05
+    assert away.min(axis=1).max() < 0.3  # nodes are every quarter of a metre
+
+
 def test_the_place_loads_and_shows_what_the_drive_showed(found, tmp_path):
     track = write_place(tmp_path, "round_room", found.floor, found.road, found.sky, "round_room", COUNT)
     read = read_track(track)
@@ -77,6 +84,7 @@ def test_the_place_loads_and_shows_what_the_drive_showed(found, tmp_path):
     assert min(one.psnr for one in drawn) > 22.0
     assert max(one.floor.mean() for one in drawn) < 0.9
     simulator = Simulator(WorldSpec(SceneSpec(str(track))))
+    assert_same_line(simulator.scene.path.position[:, :2], found.road.line)
     simulator.put_on_path(simulator.add_car(0), 2.0)
     simulator.step()
     assert simulator.ledger.on_road[0]

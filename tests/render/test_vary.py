@@ -21,7 +21,7 @@ from donkeysim.world.scene import CLASS_CAR, CLASS_GROUND, CLASS_ROAD, CLASS_SKY
 from donkeysim.world.specs import CameraSpec
 
 LIGHTS = np.zeros((1, LIGHT_WIDTH), np.float32)
-LIGHTS[0] = (1.0, 0.9, 0.8, 0.3, 0.4, 0.5, 200.0, 210.0, 220.0, 0.01, 0.6, 0.0, 0.8, 0.04)
+LIGHTS[0] = (1.0, 0.9, 0.8, 0.3, 0.4, 0.5, 200.0, 210.0, 220.0, 0.01, 0.6, 0.0, 0.8, 0.04, 0.0)
 SPEC = RandomizationSpec(fog=FogRanges(density=(0.0, 1.0)))
 
 
@@ -34,12 +34,14 @@ def device():
 def vary(device):
     """Return the rows of one car with these values, others at rest."""
 
-    def write(**values):
-        drawn, variation = make_drawn(1), make_variation(SPEC, LIGHTS)
+    def write(is_bare=False, **values):
+        lights = LIGHTS.copy()
+        lights[0, LIGHT.bare] = is_bare
+        drawn, variation = make_drawn(1), make_variation(SPEC, lights)
         drawn.fresh[0] = drawn.serial[0] = 1
         for name, value in values.items():
             drawn.value[0, find_column(name.replace("__", "."))] = value
-        device.run(vary_looks, 1, 1, np.zeros(1, np.int32), LIGHTS, drawn, variation.rows)
+        device.run(vary_looks, 1, 1, np.zeros(1, np.int32), lights, drawn, variation.rows)
         return variation.rows
 
     return write
@@ -48,6 +50,14 @@ def vary(device):
 def read_matrix(rows, kind):
     look = rows.look[0, kind]
     return look[LOOK.matrix : LOOK.matrix + 9].reshape(3, 3), look[LOOK.offset : LOOK.offset + 3]
+
+
+def test_a_road_that_is_but_painted_on_the_ground_looks_as_the_ground_does(vary):
+    values = {"ground__hue": 0.7, "ground__patches": 0.4, "road__hue": -0.7, "road__patches": 0.2}
+    own, bare = vary(**values).look[0], vary(is_bare=True, **values).look[0]
+    assert not np.array_equal(own[CLASS_ROAD], own[CLASS_GROUND])
+    assert np.array_equal(bare[CLASS_ROAD], bare[CLASS_GROUND])
+    assert np.array_equal(bare[CLASS_GROUND], own[CLASS_GROUND])
 
 
 def test_values_at_rest_leave_every_row_as_it_is(vary):

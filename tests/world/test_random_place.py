@@ -38,6 +38,7 @@ def test_the_same_seed_is_the_same_place_and_another_one_is_not():
     assert vary_track(FILE, specify(8)) != ours
     scene = load_scene(specify(7))
     assert scene.road == RoadSpec(seed=7)
+    assert scene.has_bare_road == (ours.road.texture == "none")
     again = load_scene(replace(specify(7), road=scene.road))
     assert np.array_equal(again.path.position, scene.path.position)
     assert all(np.array_equal(own, other) for own, other in zip(again.textures, scene.textures, strict=True))

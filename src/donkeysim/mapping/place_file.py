@@ -30,6 +30,7 @@ name = "{name}"
 
 [path]
 file = "{name}.csv"  # the middle line, with the road's widths
+start = [{start[0]:.4f}, {start[1]:.4f}]  # its first point: it lies where the floor's picture shows the road
 closed = true
 
 [road]
@@ -101,6 +102,7 @@ def _describe(name: str, floor: PaintedFloor, road: Road, colours: tuple[FloatAr
         length=length,
         width=float(np.median(road.left + road.right)),
         name=name,
+        start=road.line[0],
         colour=_list_colour(colours[0]),
         margin=max(1.0, float(beside) + _MARGIN),
         x=0.5 * (low[0] + high[0]),

@@ -372,4 +372,4 @@ def _pack_light(scene: Scene) -> list[float]:
     light = scene.light
     fog = [255.0 * value for value in light.fog_colour]
     colours = (*light.sun_colour, *light.ambient_colour, *fog)
-    return [*colours, light.fog_density, *light.sun_direction, light.ground_fog_density]
+    return [*colours, light.fog_density, *light.sun_direction, light.ground_fog_density, float(scene.has_bare_road)]

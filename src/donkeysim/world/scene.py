@@ -262,6 +262,7 @@ class Scene:
             powers of two.
         ghosts: Cones without a body: x, y of each [m], shape [ghost_count, 2]; to drive through one costs a second.
         road: Which of the roads that this scene generates; None: its road is not a generated one.
+        has_bare_road: Whether the ground goes on under the road: it looks the same there, however it is recoloured.
     """
 
     name: str
@@ -281,3 +282,4 @@ class Scene:
     class_maps: tuple[ByteArray, ...] = field(default=(), repr=False)
     ghosts: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
     road: RoadSpec | None = None
+    has_bare_road: bool = False

@@ -35,7 +35,7 @@ class LensColumns(NamedTuple):
 
 
 class LightColumns(NamedTuple):
-    """`PictureTables.light`: colours and directions, 3 columns each, and the fog."""
+    """`PictureTables.light`: colours and directions, 3 columns each, the fog, and what is recoloured alike."""
 
     sun: int = 0
     ambient: int = 3
@@ -43,6 +43,7 @@ class LightColumns(NamedTuple):
     density: int = 9  # Of the fog [1/m], one column
     direction: int = 10  # To the sun, world frame
     ground: int = 13  # Density of the fog that the ground is seen through, one column
+    bare: int = 14  # 1 where the road is but painted on the ground and looks as it does, one column
 
 
 class ClusterColumns(NamedTuple):
@@ -235,7 +236,7 @@ class ViewColumns(NamedTuple):
 POSE, POSE_WIDTH = PoseColumns(), 12
 AXES, AXES_WIDTH = AxesColumns(), 9
 LENS, LENS_WIDTH = LensColumns(), 6
-LIGHT, LIGHT_WIDTH = LightColumns(), 14
+LIGHT, LIGHT_WIDTH = LightColumns(), 15
 VIEW, VIEW_WIDTH = ViewColumns(), 24
 CLUSTER_RANGE = ClusterColumns()
 PLANE, PLANE_WIDTH = PlaneColumns(), 12

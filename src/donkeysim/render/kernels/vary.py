@@ -161,9 +161,10 @@ def write_looks(value, pattern, scene_light, light, look):
     haze = (np.float64(light[LIGHT.haze]), np.float64(light[LIGHT.haze + 1]), np.float64(light[LIGHT.haze + 2]))
     # More fog than the scene has hides its sky.
     clear = math.exp(-max(np.float64(light[LIGHT.density] - scene_light[LIGHT.density]), 0.0) * SKY_DEPTH)
-    for kind, first in ((CLASS_GROUND, GROUND), (CLASS_ROAD, ROAD)):
+    road, like = (GROUND, CLASS_GROUND) if scene_light[LIGHT.bare] > 0.0 else (ROAD, CLASS_ROAD)
+    for kind, first, seed in ((CLASS_GROUND, GROUND, CLASS_GROUND), (CLASS_ROAD, road, like)):
         write_look(value, first, 1.0, none, look[kind])
-        write_patches(value[first + PATCHES], value[first + PATCH_SIZE], pattern, kind, look[kind])
+        write_patches(value[first + PATCHES], value[first + PATCH_SIZE], pattern, seed, look[kind])
     for kind, first in ((CLASS_LINE, LINES), (CLASS_PROP, PROPS)):
         write_look(value, first, 1.0, none, look[kind])
     write_look(value, SKY, clear, haze, look[CLASS_SKY])

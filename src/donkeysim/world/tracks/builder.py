@@ -95,6 +95,7 @@ def _build_under(take_sky: Callable[[], ByteArray | None], track: TrackFile, cha
         class_maps=tuple(assets.class_maps),
         ghosts=np.array([cone.position for cone in cones if challenges.ghosts]).reshape(-1, 2),
         road=describe_road(track),
+        has_bare_road=track.road.texture == "none",
     )
 
 
