@@ -8,8 +8,11 @@ The drives are a person's (`HumanDriver`), with the sensor of the preset `real`:
 """
 
 import dataclasses
+import json
 import math
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -141,3 +144,23 @@ def test_a_place_of_a_drive_is_the_place_that_was_driven(track, tmp_path, capsys
     assert stayed
     if meant is not None:
         assert width == pytest.approx(meant, rel=0.05)
+
+
+@pytest.mark.parametrize("track", ["generated_track", "warren"])
+def test_who_learns_in_a_place_of_a_drive_drives_the_place_that_was_driven(track, tmp_path, capsys):
+    tub, camera, _ = record(track, SCENES[track][0], tmp_path)
+    found = survey(tub, camera, None, lambda _step, _share: None)
+    file = write_place(tmp_path, f"my_{track}", found.floor, found.road, found.sky, track, len(found.poses))
+    learn = ("--teacher", "expert", "--colour", "--randomize", "mild", "--laps", "3", "--minutes", "3", "--seed", "1")
+    run_donkey(tmp_path, "rl", "--track", str(file), *learn, "--out", "learned")
+    judge = ("--laps", "3", "--seeds", "3", "--out", "drives.json")
+    run_donkey(tmp_path, "evaluate", "--model", "learned/pilot.onnx", "--tracks", track, *judge)
+    drives = json.loads((tmp_path / "drives.json").read_bytes())["drives"]
+    with capsys.disabled():
+        print("\n", track, [(drive["is_passed"], drive["laps"], drive["lap_time"]) for drive in drives])
+    assert all(drive["is_passed"] for drive in drives)
+
+
+def run_donkey(folder, *words):
+    """Run a command as one types it."""
+    subprocess.run([sys.executable, "-m", "donkeysim", *words], cwd=folder, check=True)
