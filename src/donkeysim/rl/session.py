@@ -21,7 +21,7 @@ from donkeysim.rl.ppo import Actor
 from donkeysim.rl.progress import Check, Update, Watch
 from donkeysim.rl.school import PolicyTrainer, is_worth_a_check, make_actor, make_trainer
 from donkeysim.rl.setup import TrainingSetup
-from donkeysim.rl.task import TrainingTask, write_task
+from donkeysim.rl.task import PLACES, TrainingTask, write_task
 from donkeysim.world.scene import Scene
 from donkeysim.world.tracks.catalogue import share_scene
 
@@ -262,8 +262,13 @@ class TrainingSession:
         return pilot
 
     def _save_pilot(self, actor: Actor) -> Path:
-        places = dict.fromkeys(scene.name for scene in self.setup.scenes)
-        return save_pilot(actor, self.folder / PILOT_NAME, list(places), [self.task.experiment.describe_car()])[0]
+        """Write it with where it has learned; one for places that nobody has seen knows no track and no car."""
+        places, car = (
+            list(dict.fromkeys(scene.name for scene in self.setup.scenes)),
+            self.task.experiment.describe_car(),
+        )
+        known = ([PLACES], []) if self.task.places else (places, [car])
+        return save_pilot(actor, self.folder / PILOT_NAME, *known)[0]
 
     def _keep(self, trainer: PolicyTrainer) -> None:
         """Write all that is needed to resume."""

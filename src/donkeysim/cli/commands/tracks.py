@@ -91,7 +91,7 @@ def list_all(_arguments: argparse.Namespace) -> int:
 
 def _print_tracks(tracks: Mapping[str, Path], width: int, has_paths: bool, broken: list[str]) -> None:
     """Print a line for each track, its name this wide; what is wrong with broken ones is added to a list."""
-    from donkeysim.world.tracks.track_file import is_meant_as_track
+    from donkeysim.world.tracks.catalogue import is_meant_as_track
 
     for name, path in tracks.items():
         try:

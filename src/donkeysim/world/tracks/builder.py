@@ -63,8 +63,7 @@ def _build_under(take_sky: Callable[[], ByteArray | None], track: TrackFile, cha
     start = build_start(track, line, ground)
     structures = build_fixed(track, line, start, ground, assets)
     placed = place_props(track, line, structures)
-    still = [item for item in placed if item.kind.movable is None]
-    moved = [item for item in placed if item.kind.movable is not None]
+    still, moved = ([item for item in placed if (item.kind.movable is None) == stays] for stays in (True, False))
     structures += build_standing(still, ground, assets)
     if not track.road.obstacles:
         check_clear(structures, line, ground)

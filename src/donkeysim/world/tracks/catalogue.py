@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from donkeysim.core.config import read_toml
 from donkeysim.core.errors import SceneError, SpecError, describe_unknown, nearest_name
 from donkeysim.core.files import Stamp, read_stamp
-from donkeysim.world.specs import RoadSpec, SceneSpec
+from donkeysim.world.specs import CarSpec, RoadSpec, SceneSpec
 from donkeysim.world.tracks.tables.path import PATH_SUFFIXES
-from donkeysim.world.tracks.track_file import is_meant_as_track, list_looks, locate_errors, read_track
+from donkeysim.world.tracks.track_file import list_looks, locate_errors, read_track
 
 if TYPE_CHECKING:
     from donkeysim.world.scene import Scene
@@ -78,6 +79,19 @@ def list_scenes(folders: Sequence[str] = (), when_broken: Callable[[SpecError], 
                 when_broken(error)
     first = [name for name in (*FIRST_SCENES, *ORIGINAL_SCENES) if name in names]
     return (*dict.fromkeys(first), *sorted(names.difference(first)))
+
+
+def is_meant_as_track(path: Path) -> bool:
+    """Return whether a file is of a track, a broken one too: not of a camera, a car or ranges that lies beside it."""
+    from donkeysim.world.camera_file import CameraFile
+    from donkeysim.world.randomization import RandomizationSpec
+
+    try:
+        keys = read_toml(path).keys() - {"format"} if path.suffix.lower() == ".toml" else set()
+    except SpecError:
+        return True
+    others = ({each.name for each in dataclasses.fields(kind)} for kind in (CameraFile, CarSpec, RandomizationSpec))
+    return not keys or not any(keys <= other for other in others)
 
 
 @functools.cache

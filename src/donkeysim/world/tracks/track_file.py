@@ -90,15 +90,6 @@ def read_track(path: Path, look: str = "") -> TrackFile:
     return _find_beside(track, path.parent)
 
 
-def is_meant_as_track(path: Path) -> bool:
-    """Return whether a file is of a track, a broken one too: no table of a camera, a car or ranges that lies beside."""
-    try:
-        table = read_toml(path) if path.suffix.lower() == ".toml" else {"path": path}
-    except SpecError:
-        return True
-    return "name" in table or "path" in table
-
-
 @contextmanager
 def locate_errors(path: Path) -> Iterator[None]:
     """Put a track's file, and the line of the key, before what is said about one of its keys.
