@@ -5,15 +5,13 @@ DONKEYSIM_DRIVE=TUB make soak ARGS="-k fine_tuning"
 
 import json
 import os
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from donkeysim.learn.real_drives import read_drive
 from donkeysim.tub.writer import TubWriter
+from soak.typed_commands import run_donkey
 
 DRIVE = os.environ.get("DONKEYSIM_DRIVE")
 
@@ -29,13 +27,6 @@ def write_drive(path, drive, begin, end):
             values = (record.load_image(), angle, throttle, "user")
             writer.write_record(dict(zip(KINDS, values, strict=True)))
     return path
-
-
-def run_donkey(folder, *words):
-    """Run a command as one types it, and return its seconds."""
-    began = time.monotonic()
-    subprocess.run([sys.executable, "-m", "donkeysim", *words], cwd=folder, check=True)
-    return time.monotonic() - began
 
 
 def test_a_minute_of_a_drive_teaches_the_pilot_for_unseen_places(tmp_path):

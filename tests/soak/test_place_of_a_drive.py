@@ -11,8 +11,6 @@ import dataclasses
 import json
 import math
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +33,7 @@ from donkeysim.world.camera_file import load_camera
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import SceneSpec, WorldSpec, load_car
 from e2e import chromium
+from soak.typed_commands import run_donkey
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(0)]
 
@@ -159,8 +158,3 @@ def test_who_learns_in_a_place_of_a_drive_drives_the_place_that_was_driven(track
     with capsys.disabled():
         print("\n", track, [(drive["is_passed"], drive["laps"], drive["lap_time"]) for drive in drives])
     assert all(drive["is_passed"] for drive in drives)
-
-
-def run_donkey(folder, *words):
-    """Run a command as one types it."""
-    subprocess.run([sys.executable, "-m", "donkeysim", *words], cwd=folder, check=True)

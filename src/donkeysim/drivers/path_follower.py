@@ -156,7 +156,9 @@ class PathFollower:
         Args:
             late: When it will do it, from now [s]: it will be further along its course then.
         """
-        pose = _move_on(_observe(ledger, car), late)
+        pose = _observe(ledger, car)
+        if late > 0.0:
+            pose = _move_on(pose, late)
         if pose.up < UPRIGHT:
             return Action(0.0, 0.0, 1.0)
         steer, force = self._follow(ledger, car, pose)

@@ -263,12 +263,10 @@ class TrainingSession:
 
     def _save_pilot(self, actor: Actor) -> Path:
         """Write it with where it has learned; one for places that nobody has seen knows no track and no car."""
-        places, car = (
-            list(dict.fromkeys(scene.name for scene in self.setup.scenes)),
-            self.task.experiment.describe_car(),
-        )
-        known = ([PLACES], []) if self.task.places else (places, [car])
-        return save_pilot(actor, self.folder / PILOT_NAME, *known)[0]
+        names, cars = [scene.name for scene in self.setup.scenes], [self.task.experiment.describe_car()]
+        if self.task.places:
+            names, cars = [PLACES], []
+        return save_pilot(actor, self.folder / PILOT_NAME, list(dict.fromkeys(names)), cars)[0]
 
     def _keep(self, trainer: PolicyTrainer) -> None:
         """Write all that is needed to resume."""

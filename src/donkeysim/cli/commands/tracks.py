@@ -97,7 +97,8 @@ def _print_tracks(tracks: Mapping[str, Path], width: int, has_paths: bool, broke
         try:
             is_listed, figures = _measure(path)
         except SpecError as error:
-            broken += [str(error)] if is_meant_as_track(path) else []
+            if is_meant_as_track(path):
+                broken.append(str(error))
             continue
         length, kind = f"{figures.length:.1f} m", figures.direction if figures.is_closed else "open"
         notes = [*([str(path)] if has_paths else []), *([] if is_listed else ["(not in menus)"])]
