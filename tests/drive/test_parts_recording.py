@@ -170,6 +170,20 @@ def test_a_car_that_was_just_put_back_is_not_recorded():
     assert seen == [True, *[False] * RESET_LOOPS, True]
 
 
+def test_a_car_that_rolls_down_by_itself_is_not_recorded_until_it_is_given_throttle():
+    part = DrivenOnly()
+    driven = [
+        (0.0, 0.0, False),
+        (0.3, 0.0, False),
+        (0.3, 0.2, True),
+        (1.0, 0.0, True),
+        (0.02, 0.0, False),
+        (0.3, 0.0, False),
+    ]
+    for speed, throttle, is_recorded in driven:
+        assert part.run(True, make_moment(speed), False, throttle) is is_recorded
+
+
 def test_the_last_five_seconds_of_this_drive_are_taken_back_and_no_more(tmp_path):
     for count in (30, 15):
         recorder = TubRecorder(tmp_path / "tub", INPUTS, TYPES)

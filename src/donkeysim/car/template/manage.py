@@ -159,7 +159,7 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
         outputs=["steering", "throttle"],
     )
     car.add(ToggleRecording(config.RECORD_DURING_AI), inputs=["user/mode", "recording"], outputs=["recording"])
-    driven = ["recording", "sim/telemetry", "sim/reset"]
+    driven = ["recording", "sim/telemetry", "sim/reset", "throttle"]
     car.add(DrivenOnly(config.RECORD_ALL), inputs=driven, outputs=["run_recording"])
 
     # ADD A PART OF YOUR OWN HERE: any object with a method run, for example this one.

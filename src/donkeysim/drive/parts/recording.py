@@ -16,6 +16,10 @@ logger = logging.getLogger(__name__)
 STANDING_SPEED = 0.05
 """A slower car stands [m/s]."""
 
+# The noise of a stick that nobody touches.
+LEAST_THROTTLE = 0.01
+"""A smaller one is none."""
+
 # Half a second at 20 Hz: a reset, a frame of telemetry and the way there and back of a slow link.
 RESET_LOOPS = 10
 """A car that is put back to its start may be seen elsewhere for so many loops."""
@@ -50,19 +54,38 @@ class ToggleRecording:
 
 
 class DrivenOnly:
-    """Lets loops be recorded in which the car is driven: not where it stands, is off the road or was just reset."""
+    """Lets loops be recorded in which the car is driven.
+
+    It is not where it stands, is off the road, was just reset, or rolls down a slope without having been given any
+    throttle since.
+    """
 
     def __init__(self, record_all: bool = False) -> None:
         """Make it; `record_all`: let every loop be recorded."""
         self.record_all = record_all
         self._unsettled = 0
+        self._has_set_out = False
 
-    def run(self, recording: bool | None, telemetry: Telemetry | None, reset: bool | None = False) -> bool:
-        """Return whether this loop is recorded; what a simulator does not tell counts as driven."""
+    def run(
+        self,
+        recording: bool | None,
+        telemetry: Telemetry | None,
+        reset: bool | None = False,
+        throttle: float | None = None,
+    ) -> bool:
+        """Return whether this loop is recorded; what a simulator does not tell counts as driven.
+
+        Args:
+            throttle: What the car is given in this loop; None, as in car folders made before: it is not known.
+        """
         self._unsettled = RESET_LOOPS if reset else max(0, self._unsettled - 1)
+        if telemetry is not None:
+            rests = bool(self._unsettled) or telemetry.speed < STANDING_SPEED
+            self._has_set_out = throttle is None or abs(throttle) >= LEAST_THROTTLE or (self._has_set_out and not rests)
         if not recording or self.record_all or telemetry is None:
             return bool(recording)
-        return telemetry.speed >= STANDING_SPEED and telemetry.on_road is not False and not self._unsettled
+        moves = telemetry.speed >= STANDING_SPEED and self._has_set_out
+        return moves and telemetry.on_road is not False and not self._unsettled
 
 
 class RecordTracker:
