@@ -5,6 +5,7 @@ loop of `DRIVE_LOOP_HZ` per record, in the order of the vehicle loop: sense, dec
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,10 +15,13 @@ from donkeysim.core.errors import SpecError, format_count
 from donkeysim.core.rng import hash_words
 from donkeysim.core.types import Report
 from donkeysim.drive.simulator_settings import SimulatorSettings, read_settings
-from donkeysim.drivers.human_driver import HumanDriver
+from donkeysim.drivers.human_driver import HumanDriver, Intent
+from donkeysim.drivers.person import Person, get_style
+from donkeysim.drivers.steering import Action
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf
 from donkeysim.tub.writer import TubWriter
+from donkeysim.world.ledger import Ledger
 from donkeysim.world.randomization import RandomizationSpec
 from donkeysim.world.tracks.catalogue import shorten_scene_name
 
@@ -28,6 +32,9 @@ CHANNELS = (
     ("user/mode", "str"),
 )
 """What every drive records: names and types in the tub."""
+
+TEACHER = "teacher"
+"""Who drives unless somebody else is asked for."""
 
 REDRAW_TIME = 4.0
 """How long what is drawn stays [s, simulated]."""
@@ -72,8 +79,9 @@ def record_sample(
     config: Config | None = None,
     report: Report = lambda _done, _total: None,
     randomization: RandomizationSpec | None = None,
+    driver: str = TEACHER,
 ) -> SampleResult:
-    """Let `HumanDriver` drive laps and record them; an existing tub grows.
+    """Let somebody drive laps and record them; an existing tub grows.
 
     Args:
         tub_path: Folder of the tub; made when there is none.
@@ -84,6 +92,8 @@ def record_sample(
         config: The car; None: the defaults of a new car folder.
         report: Called as report(done, total), in records; the total is an estimate while laps are counted.
         randomization: What is drawn anew every `REDRAW_TIME`; None: what the config says, once.
+        driver: `TEACHER`, whose records hold what it means to do, or the name of a style of `drivers.person`, of whom
+            the records hold what the hands do, as those of people do.
 
     Raises:
         SpecError: The numbers, the seed or the track are not possible, or the driver left the road for good.
@@ -107,7 +117,8 @@ def record_sample(
     try:
         with TubWriter(tub_path, [name for name, _ in channels], [kind for _, kind in channels]) as tub:
             tub.note_car(settings.conf.experiment.describe_car())
-            drive = _Drive(car, settings, tub, seed, redraws=randomization is not None)
+            decide = _make_driver(driver, car, seed)
+            drive = _Drive(car, settings, tub, decide, seed if randomization is not None else None)
             return drive.record(lap_count, record_count, report)
     finally:
         car.close()
@@ -117,21 +128,46 @@ def _randomize(conf: EnvConf, randomization: RandomizationSpec) -> EnvConf:
     return replace(conf, experiment=replace(conf.experiment, randomization=randomization))
 
 
+@dataclass(frozen=True)
+class _Driver:
+    """Who drives: what the hands do and what is recorded of it, and about how long a lap takes [s]."""
+
+    drive: Callable[[Ledger, int], tuple[Action, Intent]]
+    lap_time: float
+
+
+def _make_driver(name: str, car: BuiltInCar, seed: int) -> _Driver:
+    scene, spec = car.simulator.scene, car.simulator.car_spec
+    if name == TEACHER:
+        teacher = HumanDriver(scene, spec, seed)
+        return _Driver(teacher.drive, teacher.plan.lap_time)
+    person = Person(scene, spec, get_style(name), seed)
+
+    def drive(ledger: Ledger, row: int) -> tuple[Action, Intent]:
+        action = person.drive(ledger, row)
+        return action, Intent(action.steer, action.throttle)
+
+    return _Driver(drive, person.plan.lap_time)
+
+
 class _Drive:
     """One drive into one tub."""
 
-    def __init__(self, car: BuiltInCar, settings: SimulatorSettings, tub: TubWriter, seed: int, redraws: bool) -> None:
+    def __init__(
+        self, car: BuiltInCar, settings: SimulatorSettings, tub: TubWriter, driver: _Driver, seed: int | None
+    ) -> None:
+        """Make it; `seed`: of what is drawn anew every `REDRAW_TIME`, None: nothing."""
         self._car, self._settings, self._tub = car, settings, tub
-        self._driver = HumanDriver(car.simulator.scene, car.simulator.car_spec, seed)
+        self._driver = driver
         self._names = [name for name, _ in settings.channels]
         self._place = shorten_scene_name(settings.scene)
         self._loop_count = self._written = self._skipped = 0
-        self._seed, self._redraw_count = seed, round(REDRAW_TIME * settings.rate) if redraws else 0
+        self._seed, self._redraw_count = seed or 0, round(REDRAW_TIME * settings.rate) if seed is not None else 0
 
     def record(self, lap_count: int, record_count: int | None, report: Report) -> SampleResult:
         """Drive and write until enough laps or records are there."""
         begun = time.perf_counter()
-        estimate = record_count or round(lap_count * self._driver.plan.lap_time * self._settings.rate)
+        estimate = record_count or round(lap_count * self._driver.lap_time * self._settings.rate)
         laps, row = self._car.simulator.ledger.laps, self._car.row
         while self._written < record_count if record_count else laps[row] < lap_count:
             self._record_moment()

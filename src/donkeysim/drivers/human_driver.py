@@ -199,9 +199,11 @@ class HumanDriver:
         self._calm_left = round(PUSH_EVERY * float(self._random.uniform(0.6, 1.4)) / PERIOD)
 
 
-def plan_thumb(scene: Scene, car: CarSpec) -> tuple[SpeedPlan, list[float]]:
+def plan_thumb(
+    scene: Scene, car: CarSpec, grip: GripUse = GRIP, top_speed: float = TOP_SPEED
+) -> tuple[SpeedPlan, list[float]]:
     """Return the path with a speed that needs no brake, and the throttle that gives it at each point."""
-    plan = plan_path(scene.path, scene.ground, car, GRIP, TOP_SPEED)
+    plan = plan_path(scene.path, scene.ground, car, grip, top_speed)
     train = make_powertrain(car)
     rows = _window(plan, SPEED_LENGTH)
     height = sample_height(scene.ground, plan.point)

@@ -6,7 +6,7 @@ augmentations there.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -18,6 +18,7 @@ from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.types import ByteArray, Float32Array, LongArray
 from donkeysim.learn.kinds import Targets
 from donkeysim.learn.pictures import PictureStore
+from donkeysim.learn.recovery import Views
 
 BATCHES_AHEAD = 2
 
@@ -62,6 +63,7 @@ class Examples:
         targets: Per output name, n rows.
         augment: Changes each picture at random; an example's pictures each by its own draw.
         finish: Done to each picture after that.
+        views: Moves each picture and its steering before all that; examples of one picture and a number for the angle.
     """
 
     store: PictureStore
@@ -71,6 +73,7 @@ class Examples:
     targets: Targets
     augment: Augmentation | None = None
     finish: Transform | None = None
+    views: Views | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -79,13 +82,17 @@ class Examples:
         """Return the examples with these numbers as a batch."""
         records = self.rows[chosen] if self.has_sequence else self.rows[chosen, -1]
         pictures = self.store.take_many(records)
+        targets = {name: rows[chosen] for name, rows in self.targets.items()}
+        if self.views is not None:
+            angles = next(iter(targets.values()))
+            for index, picture in enumerate(pictures):
+                pictures[index], angles[index, 0] = self.views.move(picture, float(angles[index, 0]), rng)
         if self.augment is not None or self.finish is not None:
             flat = pictures.reshape(-1, *pictures.shape[-3:])
             for index, picture in enumerate(flat):
                 changed = picture if self.augment is None else self.augment(picture, rng)
                 changed = changed if self.finish is None else self.finish(changed)
                 flat[index] = changed.reshape(picture.shape)
-        targets = {name: rows[chosen] for name, rows in self.targets.items()}
         return TrainingBatch(pictures, self.vectors[chosen], targets)
 
 
@@ -124,14 +131,14 @@ def iterate_batches(examples: Examples, batch_size: int, seed: int, epoch: int |
         pool.shutdown(cancel_futures=True)
 
 
-def make_augmentation(config: Config) -> Augmentation | None:
-    """Return what AUGMENTATIONS of a configuration asks for, None for nothing.
+def make_augmentation(config: Config, otherwise: Sequence[str] = ()) -> Augmentation | None:
+    """Return what AUGMENTATIONS of a configuration asks for, or `otherwise` where that is nothing; None for nothing.
 
     Raises:
         SpecError: An unknown name, or an impossible range.
     """
     makers = {"BRIGHTNESS": _make_brightness, "BLUR": _make_blur, "MULTIPLY": _make_multiply}
-    names = list(getattr(config, "AUGMENTATIONS", []))
+    names = list(getattr(config, "AUGMENTATIONS", []) or otherwise)
     for name in names:
         if name not in LIKELIHOOD:
             raise SpecError(describe_unknown("augmentation", str(name), LIKELIHOOD))

@@ -76,3 +76,25 @@ def separate_recall(network: Network) -> Network:
         elif layer.name != "merged":
             layers.append(replace(layer, sources=tuple("commanded" if s == "command" else s for s in layer.sources)))
     return replace(network, layers=tuple(layers))
+
+
+def forget_commands(network: Network, throttle: float) -> Network:
+    """Return a policy as a pilot of the type linear, which remembers nothing, and whose throttle may be any.
+
+    Args:
+        network: One that remembers its last steering.
+        throttle: What it is about to learn, in the mean; it begins there.
+    """
+    named = {layer.name: layer for layer in network.layers}
+    command, view = named["command"], named["merged"].sources[0]
+    kernel, bias = (array.copy() for array in command.weights)
+    kernel, scale = kernel[: -named["mem_in"].settings["shape"][0]], named["n_outputs1"].weights[0][1, 0]
+    kernel[:, 1] *= scale
+    bias[1] = np.arctanh(np.clip(throttle, -0.9, 0.9))
+    whole = np.array([[0.0], [1.0]], np.float32)
+    changed = {
+        "command": replace(command, sources=(view,), weights=(kernel, bias)),
+        "n_outputs1": replace(named["n_outputs1"], weights=(whole, np.zeros(1, np.float32))),
+    }
+    layers = [changed.get(layer.name, layer) for layer in network.layers if layer.name not in ("mem_in", "merged")]
+    return replace(network, layers=tuple(layers), inputs=("img_in",))

@@ -25,6 +25,8 @@ class TrainingOptions:
     learning_rate: float = 0.001
     learning_rate_decay: float = 0.0
     """After n steps the rate is learning_rate / (1 + decay n)."""
+    fall_steps: int | None = None
+    """Steps over which the rate falls to a tenth; None: only as `learning_rate_decay` says. No key sets it."""
     train_seed: int = 0
     """Of the split, the first weights, the order of examples, dropout and augmentations."""
     train_precision: str = "auto"

@@ -10,7 +10,7 @@ import logging
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,16 +23,17 @@ from donkeysim.learn.batches import Examples, make_augmentation
 from donkeysim.learn.database import append_entry, make_entry, name_beside, name_pilot
 from donkeysim.learn.dataset import make_examples, make_targets, make_vectors, read_records, split_examples
 from donkeysim.learn.files.header import make_header
-from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, read_network, save_model
+from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, read_layers, read_network, save_model
 from donkeysim.learn.files.network import Network
 from donkeysim.learn.files.places import read_cars, read_places
 from donkeysim.learn.files.tflite_metadata import is_ours
-from donkeysim.learn.finetune import FIXED, detect_policy, read_policy
+from donkeysim.learn.finetune import FIXED, detect_policy, forget_commands, read_policy
 from donkeysim.learn.kinds import KINDS, PilotKind, get_kind, read_spec
 from donkeysim.learn.lite import ENDING, INTEGER_ENDING, write_lite
 from donkeysim.learn.options import TrainingOptions, read_options
 from donkeysim.learn.pictures import PictureStore
 from donkeysim.learn.pilot import PACKAGE_LAYERS, detect_kind, find_layers, open_session
+from donkeysim.learn.recovery import Recipe, Views, choose_recipe, find_camera, plan_steps, smooth_commands
 from donkeysim.tub.folder import split_paths
 from donkeysim.tub.histogram import make_figure, save_figure
 from donkeysim.tub.manifest import read_manifest
@@ -112,7 +113,11 @@ def train(
     policy = read_policy(source, kind, read_spec(config)) if source else None
     named = get_kind(kind or (policy and detect_policy(policy)) or config.DEFAULT_MODEL_TYPE)
     tubs = split_paths([str(path) for path in given])
-    examples = load_examples(config, tubs, named, options, report)
+    recipe = choose_recipe(config, named, transfer is not None)
+    examples = load_examples(config, tubs, named, options, report, recipe)
+    if recipe is not None:
+        options = plan_steps(options, len(examples[0]))
+        policy = _begin_with_package(examples[0]) if recipe.start else None
     origin = _collect_origin(tubs, source)
     job = _Job(config, options, named, path, number, tubs, source, policy, comment, *origin)
     with _seeded(options.train_seed):
@@ -172,16 +177,25 @@ class _BestKeeper:
 
 
 def load_examples(
-    config: Config, tubs: Sequence[Path], kind: PilotKind, options: TrainingOptions, report: Report
+    config: Config,
+    tubs: Sequence[Path],
+    kind: PilotKind,
+    options: TrainingOptions,
+    report: Report,
+    recipe: Recipe | None = None,
 ) -> tuple[Examples, Examples]:
-    """Return the examples to learn from and those to validate with.
+    """Return the examples to learn from and those to validate with; `recipe`: None for those of the original.
 
     Raises:
         DonkeySimError: There are none, or they do not fit the kind.
     """
     spec = read_spec(config)
     table = read_records(tubs, kind, options.train_filter)
-    augment = make_augmentation(config)
+    augment = make_augmentation(config, ["BRIGHTNESS"] if recipe and recipe.light else [])
+    if recipe and recipe.labels:
+        angle, throttle = smooth_commands(table.angle, table.throttle, table.follows, config.DRIVE_LOOP_HZ)
+        table = replace(table, angle=angle, throttle=throttle)
+    views = Views(*find_camera(config), options.train_seed) if recipe and recipe.views else None
     before, after = tuple(config.TRANSFORMATIONS), tuple(config.POST_TRANSFORMATIONS)
     if augment is None:  # all can be done once
         before, after = before + after, ()
@@ -202,6 +216,7 @@ def load_examples(
             make_targets(table, rows[part], kind, spec),
             augment if is_training else None,
             finish,
+            views,
         )
         for part, is_training in zip(chosen, (True, False), strict=True)
     ]
@@ -217,6 +232,12 @@ def _choose_path(folder: Path, model_path: str | Path | None) -> tuple[Path, int
     if path.is_dir():
         raise DonkeySimError(f"{path} is a folder; --model takes the file to write, for example {path}/mypilot.h5.")
     return path, 0
+
+
+def _begin_with_package(examples: Examples) -> Network:
+    """Return the network of the package's pilot, ready to learn what is in examples of the type linear."""
+    throttle = float(list(examples.targets.values())[1].mean())
+    return forget_commands(read_layers(PACKAGE_LAYERS["anywhere"]), throttle)
 
 
 def _collect_origin(tubs: Sequence[Path], transfer: Path | None) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -116,6 +116,8 @@ class Trainer:
         """Change the weights by the gradients of the parts of a batch."""
         set_gradients(self._weights, shares, gradients)
         rate = self._options.learning_rate / (1.0 + self._options.learning_rate_decay * self._step_count)
+        if self._options.fall_steps:
+            rate *= 1.0 - 0.9 * min(1.0, self._step_count / self._options.fall_steps)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         self._optimizer.step()

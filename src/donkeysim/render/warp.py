@@ -122,13 +122,27 @@ def open_warp(camera: CameraSpec) -> Warp:
 def list_rays(camera: CameraSpec) -> tuple[FloatArray, FloatArray]:
     """Return the rays x, y of all pixels of a camera with a lens, shape [height, width] each; see `unbend_rays`."""
     assert camera.lens is not None, "only lenses bend rays"
-    lens, focal = camera.lens, compute_focal(camera.fov, camera.height)
-    # A picture of another shape than the calibrated one has its rows, and the columns that its width has room for.
-    share = camera.height / lens.size[1]
-    centre_x = 0.5 * camera.width + (lens.centre[0] + 0.5 - 0.5 * lens.size[0]) * share
-    centre_y = (lens.centre[1] + 0.5) * share
-    column, row = np.meshgrid(np.arange(camera.width) + 0.5, np.arange(camera.height) + 0.5)
-    return unbend_rays(lens, (column - centre_x) / (focal * lens.focal[0] / lens.focal[1]), (row - centre_y) / focal)
+    (focal_x, focal_y), (centre_x, centre_y) = _fit_lens(camera.lens, camera)
+    column, row = np.meshgrid(np.arange(float(camera.width)), np.arange(float(camera.height)))
+    return unbend_rays(camera.lens, (column - centre_x) / focal_x, (row - centre_y) / focal_y)
+
+
+def find_pixels(camera: CameraSpec, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the column and row in which a camera with a lens shows rays x, y; middles of pixels are whole numbers."""
+    assert camera.lens is not None, "only lenses bend rays"
+    (focal_x, focal_y), (centre_x, centre_y) = _fit_lens(camera.lens, camera)
+    bent_x, bent_y = bend_rays(camera.lens, x, y)
+    return bent_x * focal_x + centre_x, bent_y * focal_y + centre_y
+
+
+def _fit_lens(lens: LensSpec, camera: CameraSpec) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return a lens's focal lengths and centre in a camera's picture [pixel].
+
+    One of another shape than the calibrated one has its rows, and the columns that its width has room for.
+    """
+    share, focal = camera.height / lens.size[1], compute_focal(camera.fov, camera.height)
+    centre_x = 0.5 * camera.width + (lens.centre[0] + 0.5 - 0.5 * lens.size[0]) * share - 0.5
+    return (focal * lens.focal[0] / lens.focal[1], focal), (centre_x, (lens.centre[1] + 0.5) * share - 0.5)
 
 
 def _scale_radius(lens: LensSpec, square: FloatArray) -> FloatArray:

@@ -81,6 +81,7 @@ AI_LAUNCH_KEEP_ENABLED = False  # launch each time the pilot takes over, without
 
 # ---- Training
 DEFAULT_MODEL_TYPE = "linear"  # linear, categorical, inferred, memory, imu, behavior, localizer, rnn, 3d
+TRAIN_RECIPE = "recovery"  # linear pilots learn from a minute's driving to come back; "original": as donkeycar trains
 BATCH_SIZE = 128  # records per training step
 TRAIN_TEST_SPLIT = 0.8  # share of the records to train with; the rest is for validation
 MAX_EPOCHS = 100  # maximum number of passes over all records

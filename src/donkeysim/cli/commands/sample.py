@@ -34,6 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_tracks_argument(parser)
     parser.add_argument("--seed", type=int, default=0, help="a different seed gives a different drive (default 0)")
+    parser.add_argument(
+        "--driver",
+        default="teacher",
+        metavar="NAME",
+        help="who drives: the teacher (default), or people with faults, of whom the hands' commands are recorded: "
+        "steady, late, trembling, cutting, slow-hands, wide, hurried, timid, weaving, keys",
+    )
     parser.add_argument("--randomize", metavar="PRESET", help="vary light, camera and car: real, mild, wide, or a file")
     add_car_arguments(parser, "that of the config's GYM_CONF")
     add_config_arguments(parser)
@@ -57,6 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
             config,
             report,
             randomization,
+            arguments.driver,
         )
     records, laps = result.record_count, len(result.lap_times)
     console.print(
