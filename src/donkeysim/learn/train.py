@@ -33,6 +33,7 @@ from donkeysim.learn.lite import ENDING, INTEGER_ENDING, write_lite
 from donkeysim.learn.options import TrainingOptions, read_options
 from donkeysim.learn.pictures import PictureStore
 from donkeysim.learn.pilot import PACKAGE_LAYERS, detect_kind, find_layers, open_session
+from donkeysim.tub.flaws import tell_flaws
 from donkeysim.tub.folder import split_paths
 from donkeysim.tub.histogram import make_figure, save_figure
 from donkeysim.tub.manifest import read_manifest
@@ -112,6 +113,7 @@ def train(
     policy = read_policy(source, kind, read_spec(config)) if source else None
     named = get_kind(kind or (policy and detect_policy(policy)) or config.DEFAULT_MODEL_TYPE)
     tubs = split_paths([str(path) for path in given])
+    tell_flaws(tubs)
     examples = load_examples(config, tubs, named, options, report)
     origin = _collect_origin(tubs, source)
     job = _Job(config, options, named, path, number, tubs, source, policy, comment, *origin)

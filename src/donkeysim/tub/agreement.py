@@ -15,8 +15,8 @@ from donkeysim.tub.glance import Glance
 LEAST_FIT = 0.4
 """Correlation from which the turn of the view follows the steering; below it nothing is said of either."""
 
-# With 0.1 more no delay between is a better fit by chance.
-LEAST_GAIN = 0.1
+# Where bends are long, half a second more or less changes little.
+LEAST_GAIN = 0.05
 """Of the correlation over the best usual one, for another sign or delay to be believed."""
 
 SOONEST, LATEST = 0.05, 0.45
@@ -63,12 +63,12 @@ def find_agreement(glance: Glance, part: slice) -> Agreement:
     is_usual = (times > SOONEST) & (times < LATEST)
     usual = float(np.where(is_usual, fits, -1.0).max())
     opposite = float(np.where(is_usual, fits, 1.0).min())
-    if -opposite >= max(LEAST_FIT, usual + LEAST_GAIN):
+    best = int(fits.argmax())
+    needed = max(LEAST_FIT, usual + LEAST_GAIN)
+    if -opposite >= needed and -opposite >= fits[best]:
         lag = times[np.where(is_usual, fits, 1.0).argmin()]
         return Agreement(True, float(lag), opposite, False)
-    best = int(fits.argmax())
-    is_other = not is_usual[best] and fits[best] >= max(LEAST_FIT, usual + LEAST_GAIN)
-    return Agreement(False, float(times[best]), float(fits[best]), not is_other)
+    return Agreement(False, float(times[best]), float(fits[best]), bool(is_usual[best] or fits[best] < needed))
 
 
 def _smooth(turn: FloatArray) -> FloatArray:

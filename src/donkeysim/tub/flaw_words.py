@@ -41,8 +41,7 @@ WORDS = {
         "Fix the camera's exposure, or keep lamps out of the picture, then record again.",
     ),
     "sizes": FlawWords(
-        "The pictures differ in size: {sizes}.",
-        "Delete the marked stretches, unless both sizes show the same view.",
+        "The pictures differ in size: {sizes}.", "Delete the marked stretches, unless both sizes show the same view."
     ),
     "still": FlawWords("The car stands still for {seconds} s.", _DROP),
     "frozen": FlawWords(

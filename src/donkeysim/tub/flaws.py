@@ -7,17 +7,21 @@ real cars) and what drives show that were spoilt on purpose; `tests/soak/test_go
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
-from donkeysim.core.types import BoolArray, FloatArray, LongArray, Report
+from donkeysim.core.types import BoolArray, LongArray, Report
 from donkeysim.tub.agreement import LEAST_PAIRS, find_agreement
 from donkeysim.tub.cuts import Cut, find_colour_cut, find_keys_cut, find_throttle_cut, find_tilt_cut
 from donkeysim.tub.flaw_words import WORDS
 from donkeysim.tub.glance import Glance, look_at
-from donkeysim.tub.reader import TubReader
+from donkeysim.tub.reader import TubReader, TubRecord
+
+_log = logging.getLogger(__name__)
 
 LEAST_RECORDS = 100
 """A tub with fewer is not judged: five seconds are no drive."""
@@ -59,6 +63,9 @@ BEND = 0.15
 # Good drives: 0.96 at most, on a ring that is driven one way round.
 MOST_ONE_SIDE = 0.99
 """Share of the bends to one side, above which there are none to the other."""
+
+LEAST_LAP = 25.0
+"""How long a tub is [s], for that to be said."""
 
 # Good drives: none is missing. A kill may take one.
 MOST_MISSING = 0.01
@@ -125,13 +132,27 @@ class Flaw:
         return WORDS[self.kind].advice
 
 
-def find_flaws(tub: TubReader, report: Report = lambda _done, _total: None) -> list[Flaw]:
+def find_flaws(tub: Iterable[TubRecord], report: Report = lambda _done, _total: None) -> list[Flaw]:
     """Return what is wrong with a tub, the worst for a pilot first; nothing for one that is too short to judge.
 
     Args:
+        tub: A `TubReader`, or records of one in their order.
         report: Called as report(done, total), in records.
     """
     return judge(look_at(tub, report))
+
+
+def tell_flaws(paths: Sequence[Path]) -> None:
+    """Tell in the log what is wrong with tubs, a line each; where nobody reads it, nobody looks.
+
+    Raises:
+        TubError: There is no such tub.
+    """
+    if not _log.isEnabledFor(logging.INFO):
+        return
+    for path in paths:
+        for flaw in find_flaws(TubReader(path)):
+            _log.info("The tub %s: %s %s", path, flaw.finding, flaw.advice)
 
 
 def judge(glance: Glance) -> list[Flaw]:
@@ -166,7 +187,8 @@ def _judge_pictures(glance: Glance) -> Iterator[Flaw]:
         yield Flaw("blurred", {}, (), _choose_examples(glance, is_seen))
     before = np.concatenate([sights.brightness[:1], sights.brightness[:-1]])
     jump = np.abs(sights.brightness - before) / np.maximum(np.maximum(sights.brightness, before), 1.0)
-    yield from _tell_share("exposure", glance, (jump > JUMP) & np.isfinite(sights.change), MOST_JUMPS)
+    is_lit = (sights.brightness > DARK) & (before > DARK) & np.isfinite(sights.change)
+    yield from _tell_share("exposure", glance, (jump > JUMP) & is_lit, MOST_JUMPS)
     sizes = {tuple(size) for size in sights.size.tolist() if size[0]}
     if len(sizes) > 1:
         named = " and ".join(f"{width}x{height}" for width, height in sorted(sizes)[:3])
@@ -179,8 +201,12 @@ def _judge_driving(glance: Glance) -> Iterator[Flaw]:
     """Tell of stretches in which the car stands, is backed, or is off the road."""
     change, throttle = glance.sights.change, glance.throttle
     is_idle = ~(np.abs(throttle) > NO_THROTTLE)
-    yield from _tell_runs("still", glance, is_idle & (change < QUIET), LONG)
-    yield from _tell_runs("frozen", glance, ~is_idle & (change < SAME), LONG)
+    rests = (change < SAME) | (is_idle & (change < QUIET))
+    drives = np.zeros(len(glance), bool)
+    for first, last in _list_runs(glance, rests):
+        drives[first : last + 1] = is_idle[first : last + 1].mean() < 0.5
+    yield from _tell_runs("still", glance, rests & ~drives, LONG)
+    yield from _tell_runs("frozen", glance, drives, LONG)
     yield from _tell_runs("backing", glance, throttle < BACKWARD, BACKING_TIME)
     yield from _tell_runs("off_road", glance, np.abs(glance.cte) > MOST_CTE, 0.0)
 
@@ -204,7 +230,7 @@ def _judge_commands(glance: Glance) -> Iterator[Flaw]:
     yield from _tell_share("trembling", glance, jerks, MOST_JERKS)
     bends = np.abs(angle) > BEND
     right = float((angle[bends] > 0.0).mean()) if bends.any() else 0.5
-    if max(right, 1.0 - right) > MOST_ONE_SIDE:
+    if max(right, 1.0 - right) > MOST_ONE_SIDE and len(angle) >= LEAST_LAP * glance.rate:
         kind = "right_only" if right > 0.5 else "left_only"
         yield Flaw(kind, {}, (), _choose_examples(glance, np.abs(glance.angle) > BEND))
 

@@ -6,7 +6,7 @@ right. Nobody has to know the place for that, so it is the witness of whether st
 
 import io
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,13 +15,16 @@ from PIL import Image
 from donkeysim.core.errors import TubError
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, LongArray, Report
 from donkeysim.tub.command import find_command_keys
-from donkeysim.tub.reader import TubReader, TubRecord
+from donkeysim.tub.reader import TubRecord
 from donkeysim.tub.values import MOST_PIXELS, PICTURE_ERRORS, read_number
 
 # Half of 160x120, which most cars record: JPEG is decoded at this size in less time, and a turn of 2 degrees is still
 # a whole column with the usual lens.
 WIDTH, HEIGHT = 80, 60
 """Of a picture as it is looked at [pixel]."""
+
+TILE = 5
+"""Side of the squares whose grey tells places [pixel]."""
 
 # The floor streams past on both sides; what is far away only turns.
 FAR_ROWS = 36
@@ -60,6 +63,7 @@ class Sights:
             records were not taken one right after the other.
         turn: By how much the car turns between these two [column], + = right; nan as for `change`.
         rows: The mean colour of each row, shape [n, HEIGHT, 3].
+        tiles: The mean grey of squares of `TILE` pixels, shape [n, HEIGHT / TILE, WIDTH / TILE]: enough to tell places.
     """
 
     size: LongArray
@@ -69,12 +73,15 @@ class Sights:
     change: FloatArray
     turn: FloatArray
     rows: Float32Array
+    tiles: Float32Array
 
     @classmethod
     def make(cls, count: int) -> "Sights":
         """Return those of records whose pictures nobody has looked at."""
         nothing = np.full((5, count), np.nan)
-        return cls(np.zeros((count, 2), np.int64), *nothing, np.full((count, HEIGHT, 3), np.nan, np.float32))
+        rows = np.full((count, HEIGHT, 3), np.nan, np.float32)
+        tiles = np.full((count, HEIGHT // TILE, WIDTH // TILE), np.nan, np.float32)
+        return cls(np.zeros((count, 2), np.int64), *nothing, rows, tiles)
 
 
 @dataclass(frozen=True)
@@ -105,10 +112,11 @@ class Glance:
         return len(self.position)
 
 
-def look_at(tub: TubReader, report: Report = lambda _done, _total: None) -> Glance:
-    """Look at a tub.
+def look_at(tub: Iterable[TubRecord], report: Report = lambda _done, _total: None) -> Glance:
+    """Look at the records of a tub.
 
     Args:
+        tub: A `TubReader`, or records of one in their order.
         report: Called as report(done, total), in records.
     """
     records = _choose(list(tub))
@@ -160,6 +168,8 @@ def _look_at_chunk(
     is_seen = sights.size[part, 0] > 0
     grey = pictures.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
     sights.rows[part][is_seen] = pictures[is_seen].mean(axis=2)
+    tiles = grey.reshape(len(grey), HEIGHT // TILE, TILE, WIDTH // TILE, TILE).mean(axis=(2, 4))
+    sights.tiles[part][is_seen] = tiles[is_seen]
     sights.brightness[part][is_seen] = grey[is_seen].mean(axis=(1, 2))
     sights.contrast[part][is_seen] = grey[is_seen].std(axis=(1, 2))
     sights.fineness[part][is_seen] = _curve(grey[is_seen], 1) / np.maximum(_curve(grey[is_seen], 2), 1e-3)
