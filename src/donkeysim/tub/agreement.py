@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from donkeysim.core.types import BoolArray, FloatArray
+from donkeysim.core.types import BoolArray, FloatArray, LongArray
 from donkeysim.tub.glance import Glance
 
 # Two thirds of the least of good drives.
@@ -82,7 +82,7 @@ def _smooth(turn: FloatArray) -> FloatArray:
     return smooth
 
 
-def _correlate_at(angle: FloatArray, turn: FloatArray, stretch: FloatArray, lag: int) -> float:
+def _correlate_at(angle: FloatArray, turn: FloatArray, stretch: LongArray, lag: int) -> float:
     """Return the correlation of the turn with the steering `lag` records before; 0 where there is too little."""
     late, early = slice(max(lag, 0), len(turn) + min(lag, 0)), slice(max(-lag, 0), len(angle) - max(lag, 0))
     first, second = angle[early], turn[late]

@@ -42,8 +42,8 @@ KEYS_GAP = 0.5
 """Between the shares of steering at 0 and at full lock: one steers by keys, the other by a stick."""
 
 PIECES = 4
-"""Into so many pieces each part is divided: what is another driver's or another mounting's shows in all of them, what is
-a hill's does not."""
+"""Into so many pieces each part is divided: what another driver or another mounting changes shows in all of them, what
+a hill changes does not."""
 
 STEADY = 0.15
 """By which the medians of a part's pieces differ, as a share, where the throttle is the driver's and not the hills'."""

@@ -182,7 +182,7 @@ def _judge_pictures(glance: Glance) -> Iterator[Flaw]:
     sights = glance.sights
     yield from _tell_share("no_pictures", glance, sights.size[:, 0] == 0, MOST_MISSING)
     yield from _tell_runs("dark", glance, (sights.brightness < DARK) | (sights.contrast < PLAIN), LONG)
-    is_seen = np.isfinite(sights.fineness)
+    is_seen = sights.contrast >= PLAIN
     if is_seen.any() and float(np.median(sights.fineness[is_seen])) < LEAST_FINENESS:
         yield Flaw("blurred", {}, (), _choose_examples(glance, is_seen))
     before = np.concatenate([sights.brightness[:1], sights.brightness[:-1]])

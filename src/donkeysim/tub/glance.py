@@ -78,10 +78,11 @@ class Sights:
     @classmethod
     def make(cls, count: int) -> "Sights":
         """Return those of records whose pictures nobody has looked at."""
-        nothing = np.full((5, count), np.nan)
+        brightness, contrast, fineness, change, turn = np.full((5, count), np.nan)
         rows = np.full((count, HEIGHT, 3), np.nan, np.float32)
         tiles = np.full((count, HEIGHT // TILE, WIDTH // TILE), np.nan, np.float32)
-        return cls(np.zeros((count, 2), np.int64), *nothing, rows, tiles)
+        size = np.zeros((count, 2), np.int64)
+        return cls(size, brightness, contrast, fineness, change, turn, rows, tiles)
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def _look_at_chunk(
         if with_size is not None:
             pictures[number], sights.size[part.start + number] = with_size
     is_seen = sights.size[part, 0] > 0
-    grey = pictures.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
+    grey: Float32Array = pictures.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
     sights.rows[part][is_seen] = pictures[is_seen].mean(axis=2)
     tiles = grey.reshape(len(grey), HEIGHT // TILE, TILE, WIDTH // TILE, TILE).mean(axis=(2, 4))
     sights.tiles[part][is_seen] = tiles[is_seen]
@@ -179,7 +180,8 @@ def _look_at_chunk(
     goes_on &= (sights.size[numbers] == sights.size[numbers - 1]).all(axis=1) & is_seen
     sights.change[part][goes_on] = np.abs(grey - before)[goes_on].mean(axis=(1, 2))
     sights.turn[part][goes_on] = measure_turn(before[goes_on], grey[goes_on])
-    return grey[-1]
+    last_grey: Float32Array = grey[-1]
+    return last_grey
 
 
 def _curve(grey: Float32Array, step: int) -> FloatArray:
