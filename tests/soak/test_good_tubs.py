@@ -1,4 +1,4 @@
-"""Good drives have no flaw, and each that was spoilt on purpose is named: many places, and real cars where they lie near.
+"""Good drives have no flaw, and those spoilt on purpose are named: many places, and real cars where they lie near.
 
 The real ones are looked for in ../shared/data beside the checkout, or in DONKEYSIM_DRIVES; without them the others are
 judged. The simulator's are driven here, as `donkey sample` does.

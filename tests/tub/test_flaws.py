@@ -75,10 +75,10 @@ def test_a_long_tub_is_looked_at_in_runs(records, monkeypatch):
     monkeypatch.setattr(glance, "RUN", 50)
     told = []
     seen = look_at(records, lambda done, total: told.append((done, total)))
-    assert len(seen) == 150
+    assert len(seen) == 200
     assert seen.position[[0, 49, 50, 99]].tolist() == [0, 49, 150, 199]
     assert np.isnan(seen.sights.turn[[0, 50]]).all()
-    assert told[-1] == (150, 150)
+    assert told[-1] == (200, 200)
 
 
 def test_training_tells_it_where_somebody_reads(tub, tmp_path, caplog):

@@ -1,4 +1,4 @@
-"""What the flaws of a tub are called; the page of `donkey tubclean` says the same in three languages."""
+"""How the flaws of a tub are told; the page of `donkey tubclean` says the same in three languages."""
 
 from typing import NamedTuple
 

@@ -191,7 +191,7 @@ def _judge_pictures(glance: Glance) -> Iterator[Flaw]:
     yield from _tell_share("exposure", glance, (jump > JUMP) & is_lit, MOST_JUMPS)
     sizes = {tuple(size) for size in sights.size.tolist() if size[0]}
     if len(sizes) > 1:
-        named = " and ".join(f"{width}x{height}" for width, height in sorted(sizes)[:3])
+        named = ", ".join(f"{width}x{height}" for width, height in sorted(sizes)[:3])
         common = max(sizes, key=lambda size: int((sights.size == size).all(axis=1).sum()))
         other = ~(sights.size == common).all(axis=1) & (sights.size[:, 0] > 0)
         yield Flaw("sizes", {"sizes": named}, _list_spans(glance, other), _choose_examples(glance, other))
