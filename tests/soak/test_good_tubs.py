@@ -28,7 +28,7 @@ LONGEST = 5.0
 """Seconds that looking at `COUNT` records may take."""
 
 # Where a drive is too short, or no picture is seen twice, hills explain another throttle and another view as well.
-MOST_MISSED = {"two_throttles": 7, "two_mountings": 6, "right_only": 1, "two_hands": 1, "frozen": 1}
+MOST_MISSED = {"two_throttles": 7, "two_mountings": 6, "right_only": 1, "two_hands": 1, "two_colours": 1, "frozen": 1}
 """Drives in which a way of spoiling may go unnoticed; none for all other ways."""
 
 
