@@ -1,5 +1,6 @@
 """The tub page's answers, without a browser."""
 
+import json
 import struct
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from donkeysim.core.errors import TubError
-from donkeysim.drive.tub_page import create_app
+from donkeysim.drive.tub_page import PAGES, create_app
+from donkeysim.tub.flaw_words import WORDS
 from donkeysim.tub.reader import TubReader
 from donkeysim.tub.writer import TubWriter
 from tub.drives import INPUTS, TYPES, make_record, write_tub
@@ -70,6 +72,22 @@ def test_pictures_come_in_stretches_and_missing_ones_are_empty(client, path):
     assert pictures[1] == b""
     assert client.get("/pictures?first=x").status_code == 409
     assert client.get("/pictures?first=-5&count=-5").content == b""
+
+
+def test_what_is_wrong_comes_with_stretches_and_examples(tmp_path):
+    write_tub(tmp_path / "tub", 150)
+    client = TestClient(create_app(tmp_path / "tub"), base_url=BASE)
+    dark = client.get("/flaws").json()[0]
+    assert dark["kind"] == "dark"
+    assert dark["spans"] == [[0, 149]]
+    assert dark["values"] == {"seconds": "7.5"}
+    assert dark["examples"] == [74]
+
+
+def test_the_page_says_the_same_as_the_report():
+    texts = json.loads((PAGES / "texts" / "en.json").read_text(encoding="utf-8"))
+    said = {kind: (texts[f"flaw_{kind}"], texts[f"advice_{kind}"]) for kind in WORDS}
+    assert said == WORDS
 
 
 def test_deletions_are_saved_at_once(client, path):

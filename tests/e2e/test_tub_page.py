@@ -7,10 +7,12 @@ import subprocess
 import sys
 
 import chromium
+import numpy as np
 import pytest
 from chromium import wait_on_page
 from playwright.sync_api import expect
 
+from donkeysim.core.image import encode_jpeg
 from donkeysim.drive.tub_page import create_app
 from donkeysim.tub.edit import delete_range
 from donkeysim.tub.reader import TubReader
@@ -160,6 +162,31 @@ def test_delete_restore_undo_redo_are_saved_at_once(page, tub):
     page.click("#redo")
     wait_for_deleted(tub, list(range(first, last + 1)), page)
     assert len(TubReader(tub)) == COUNT + 100 - (last - first + 1)
+
+
+def test_what_is_wrong_is_shown_and_deleted_by_one_key(pages, tmp_path):
+    tub = write_tub(tmp_path / "data", 200)
+    plain = (tub / "images" / "100_cam_image_array_.jpg").read_bytes()
+    for number in range(200):
+        target = tub / "images" / f"{number}_cam_image_array_.jpg"
+        rows = np.random.default_rng(number).integers(40, 220, (12, 16, 3), dtype=np.uint8)
+        target.write_bytes(plain if 60 <= number < 110 else encode_jpeg(rows))
+    served = ServedApp()
+    served.start(create_app(str(tub)))
+    page = pages.open(1280, 900)
+    page.goto(served.address)
+    expect(page.locator("body")).to_have_attribute("data-flaws", re.compile("dark"))
+    expect(page.locator("#flaw-list")).to_contain_text("Nothing can be seen for 2.5 s")
+    page.locator("#language").select_option("zh")
+    expect(page.locator("#flaw-list")).to_contain_text("什么也看不见")
+    page.locator("#overview").press("Home")
+    page.keyboard.press("n")
+    wait_for_position(page, 60)
+    page.keyboard.press("x")
+    wait_for_deleted(tub, list(range(60, 110)), page)
+    page.keyboard.press("Control+z")
+    wait_for_deleted(tub, [], page)
+    served.close()
 
 
 def test_a_phone_marks_and_deletes_with_buttons(pages, address, tub):

@@ -6,6 +6,7 @@
 `GET /times`           when each record was recorded [s], float64, little endian
 `GET /numbers/KEY`     a key's values, float32, little endian, nan where there is none
 `GET /pictures`        `?first=N&count=N`: the pictures of a stretch, each after its length (uint32; 0: none)
+`GET /flaws`           what is wrong with the drive: a list of `PageFlaw`; looks at all pictures
 `POST /deleted`        `Deletion`: make these the deleted stretches; saved at once, answers the new `DeletedState`
 =====================  ===========================================================================================
 """
@@ -26,6 +27,7 @@ from donkeysim.core.errors import TubError, describe_unknown
 from donkeysim.tub.command import find_command_keys
 from donkeysim.tub.edit import change_deleted
 from donkeysim.tub.files import read_picture_file
+from donkeysim.tub.flaws import find_flaws
 from donkeysim.tub.overview import SessionSpan, group_positions, read_overview
 from donkeysim.tub.reader import TubReader
 from donkeysim.web.access import read_body
@@ -63,6 +65,15 @@ class TubSummary(msgspec.Struct):
     lost: int
 
 
+class PageFlaw(msgspec.Struct):
+    """A flaw as the page says it, in whatever language; see `tub.flaws.Flaw`."""
+
+    kind: str
+    values: dict[str, str]
+    spans: list[tuple[int, int]]
+    examples: list[int]
+
+
 class Deletion(msgspec.Struct, forbid_unknown_fields=True):
     """The stretches that are to be deleted, among the first `count` records, instead of those of `revision`."""
 
@@ -85,6 +96,7 @@ def create_app(path: str | Path) -> ASGIApp:
             Route("/times", page.show_times),
             Route("/numbers/{key:path}", page.show_numbers),
             Route("/pictures", page.show_pictures),
+            Route("/flaws", page.show_flaws),
             Route("/deleted", page.set_deleted, methods=["POST"]),
         ],
     )
@@ -121,6 +133,13 @@ class TubPage:
             raise TubError("request pictures by ?first=N&count=N with whole numbers.") from error
         paths = self._overview.list_picture_paths(first, min(count, PICTURE_LIMIT))
         return _answer_bytes(await run_in_threadpool(_pack_pictures, paths))
+
+    async def show_flaws(self, _request: Request) -> Response:
+        """Answer what is wrong with the drive."""
+        flaws = await run_in_threadpool(find_flaws, TubReader(self._path))
+        return answer_json(
+            [PageFlaw(flaw.kind, dict(flaw.values), list(flaw.spans), list(flaw.examples)) for flaw in flaws]
+        )
 
     async def set_deleted(self, request: Request) -> Response:
         """Save which records are deleted."""

@@ -34,6 +34,7 @@ from donkeysim.learn.options import TrainingOptions, read_options
 from donkeysim.learn.pictures import PictureStore
 from donkeysim.learn.pilot import PACKAGE_LAYERS, detect_kind, find_layers, open_session
 from donkeysim.learn.recovery import Recipe, Views, choose_recipe, find_camera, plan_steps, smooth_commands
+from donkeysim.tub.flaws import tell_flaws
 from donkeysim.tub.folder import split_paths
 from donkeysim.tub.histogram import make_figure, save_figure
 from donkeysim.tub.manifest import read_manifest
@@ -114,6 +115,7 @@ def train(
     named = get_kind(kind or (policy and detect_policy(policy)) or config.DEFAULT_MODEL_TYPE)
     tubs = split_paths([str(path) for path in given])
     recipe = choose_recipe(config, named, transfer is not None)
+    tell_flaws(tubs)
     examples = load_examples(config, tubs, named, options, report, recipe)
     if recipe is not None:
         options = plan_steps(options, len(examples[0]))

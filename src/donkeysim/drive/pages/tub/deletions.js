@@ -53,11 +53,11 @@ export class Deletions {
     return this.last;
   }
 
-  /** Delete or restore the records `first` to `last`. */
-  set(first, last, isDeleted) {
+  /** Delete or restore the records of stretches [first, last], in one step. */
+  set(stretches, isDeleted) {
     return this.queue(() => {
       const flags = this.flags.slice();
-      flags.fill(isDeleted ? 1 : 0, first, last + 1);
+      for (const [first, last] of stretches) flags.fill(isDeleted ? 1 : 0, first, last + 1);
       if (flags.every((flag, position) => flag === this.flags[position])) return null;
       return this.step(listSpans(flags), this.undoSteps, () => { this.redoSteps = []; });
     });

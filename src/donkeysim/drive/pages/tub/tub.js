@@ -3,6 +3,7 @@
 import { byId, colours, fitCanvas, make, setText, showToast } from "/shared/elements.js";
 import { Texts } from "/shared/languages.js";
 import { Deletions } from "/pages/deletions.js";
+import { Flaws } from "/pages/flaws.js";
 import { Pictures } from "/pages/pictures.js";
 import { OverviewPlot, ZoomPlot } from "/pages/plots.js";
 
@@ -17,6 +18,7 @@ const texts = new Texts("/pages/texts");
 const pictures = new Pictures();
 const overview = new OverviewPlot(byId("overview"), (position) => { pause(); goTo(position); });
 const zoom = new ZoomPlot(byId("zoom"), { onSeek: (position) => { pause(); goTo(position); }, onMark: mark });
+const flaws = new Flaws({ texts, pictures, onSeek: (position) => { pause(); goTo(position); }, onDelete: deleteAll });
 const deletions = new Deletions({ onState: showSaved, onChange: showDeletions, onRefusal: refuse });
 
 let isPlaying = false;
@@ -28,6 +30,7 @@ let isLoadingPicture = false;
 let isStale = true;
 let canChange = true;
 let pendingMark = null;
+let shownFlaw = null; // the stretch that a key has marked as wrong
 
 
 async function load() {
@@ -74,6 +77,7 @@ async function loadRecords(summary) {
   byId("empty").hidden = summary.count > 0;
   byId("desk").hidden = summary.count === 0;
   document.body.dataset.state = "ready";
+  flaws.load();
 }
 
 async function fetchBytes(path) { return (await fetch(path)).arrayBuffer(); }
@@ -233,9 +237,32 @@ function showMarked() {
 
 function change(isDeleted) {
   if (!drive.marked || !canChange) return;
-  const [first, last] = drive.marked;
-  deletions.set(first, last, isDeleted);
+  deletions.set([drive.marked], isDeleted);
   unmark();
+}
+
+/** Show the next stretch that something is wrong with, and mark it. */
+function goToFlaw(position = drive.position) {
+  const span = flaws.find(position, deletions.flags);
+  shownFlaw = span ?? null;
+  if (!span) { unmark(); return; }
+  pause();
+  goTo(span[0]);
+  mark(...span);
+}
+
+/** Delete the stretch that is shown as wrong, and show the next; where none is, show the first. */
+async function dropFlaw() {
+  const isShown = shownFlaw && drive.marked?.[0] === shownFlaw[0] && drive.marked?.[1] === shownFlaw[1];
+  if (isShown && canChange) {
+    const last = shownFlaw[1];
+    await deletions.set([shownFlaw], true);
+    goToFlaw(last);
+  } else goToFlaw();
+}
+
+function deleteAll(spans) {
+  if (canChange) deletions.set(spans, true);
 }
 
 function showDeletions() {
@@ -302,6 +329,8 @@ const KEYS = {
   Delete: () => change(true),
   Backspace: () => change(true),
   r: () => change(false),
+  n: () => goToFlaw(),
+  x: dropFlaw,
   "[": () => goToDeleted(-1),
   "]": () => goToDeleted(1),
   "+": () => { zoom.zoom(0.5); isStale = true; },
@@ -328,6 +357,7 @@ document.addEventListener("keydown", (event) => {
 const BUTTONS = {
   "to-start": KEYS.Home, "to-end": KEYS.End, back: () => step(-1), forward: () => step(1), play: KEYS[" "],
   "mark-start": markStart, "mark-end": markEnd, unmark, delete: KEYS.Delete, restore: KEYS.r,
+  "next-flaw": KEYS.n, "drop-flaw": KEYS.x,
   undo: () => deletions.undo(), redo: () => deletions.redo(), "zoom-in": KEYS["+"], "zoom-out": KEYS["-"],
 };
 for (const [id, press] of Object.entries(BUTTONS)) byId(id).addEventListener("click", press);
@@ -345,6 +375,7 @@ window.addEventListener("focus", () => { if (document.body.dataset.state === "re
 function showTexts() {
   showSessions();
   showPlaying();
+  flaws.show();
   if (deletions.spans) showDeletions();
 }
 
