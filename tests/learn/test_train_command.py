@@ -70,15 +70,15 @@ def test_the_bar_names_what_is_going_on(monkeypatch):
     monkeypatch.setattr(train, "Progress", KeptProgress)
     monkeypatch.setattr(train, "console", Console(file=io.StringIO(), force_terminal=True))
     named = []
-    with train.show_training(2) as (report, tell):
+    with train.show_training() as (report, tell):
         for total, number in ((3, 0), (2, 1), (2, 2)):
             for done in range(1, total + 1):
                 report(done, total)
                 named.append(bars[0].tasks[0].description)
             if number:
-                tell(EpochResult(number, {"loss": 1.0, "val_loss": 1.0}, False, 100.0))
+                tell(EpochResult(number, {"loss": 1.0, "val_loss": 1.0}, False, 100.0, 100))
         named.append(bars[0].tasks[0].description)  # files are still to be written
-    assert named == ["Pictures"] * 3 + ["Epoch 1/2"] * 2 + ["Epoch 2/2"] * 3
+    assert named == ["Pictures"] * 3 + ["Epoch 1"] * 2 + ["Epoch 2"] * 3
 
 
 def test_models_writes_an_earlier_pilot_for_a_car(car, capsys):

@@ -118,6 +118,7 @@ def load_config(
     else:
         given = _adapt_foreign(path, given)
     _report_unused(own_path, own, defaults)
+    given |= _read_as_before(path, own_path, own)
     sources = dict.fromkeys(given, path) | dict.fromkeys(own, own_path)
     changed = _check_names(changes or {}, defaults | given | own)
     config = Config(defaults | given | own | changed, {name: sources[name] for name in sources.keys() - changed.keys()})
@@ -243,6 +244,17 @@ def _run_own(path: Path, is_asked_for: bool) -> dict[str, Any]:
     if is_asked_for:
         raise SpecError(f"there is no {path}; --myconfig takes a file in the car folder, or a whole path.")
     _log.warning("there is no %s: all settings are those of config.py", path)
+    return {}
+
+
+def _read_as_before(path: Path, own_path: Path, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what files that speak of training, but not yet of TRAIN_RECIPE, mean by that: as the original trains."""
+    for file in (path, own_path):
+        text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+        if "TRAIN_RECIPE" in own or "TRAIN_RECIPE" in text:
+            continue
+        if any(re.search(rf"\b{name}\b", text) for name, user in USED_BY.items() if user == "training"):
+            return {"TRAIN_RECIPE": "original"}
     return {}
 
 

@@ -1,4 +1,4 @@
-"""Policies that `donkey rl` wrote, made ready to be trained further on somebody's own drives.
+"""Pilots to begin with: weights of others, and policies that `donkey rl` wrote, made ready for somebody's own drives.
 
 A policy's next steering holds half of its last one (`rl.ppo.Actor.KEPT`). Beside recorded drives the last command is
 the driver's, which is nearly the next one too: free to learn from it, a pilot would repeat itself and look at nothing
@@ -6,15 +6,19 @@ the driver's, which is nearly the next one too: free to learn from it, a pilot w
 learned is what the picture adds.
 """
 
+import logging
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import PilotError
+from donkeysim.core.errors import DonkeySimError, PilotError
 from donkeysim.learn.files.model_file import read_layers
 from donkeysim.learn.files.network import Layer, Network
 from donkeysim.learn.kinds import PilotSpec
+
+_log = logging.getLogger(__name__)
 
 FIXED = ("band", "recall")
 """Layers that do not learn: what makes the crop of a picture, and the share of the last steering."""
@@ -98,3 +102,31 @@ def forget_commands(network: Network, throttle: float) -> Network:
     }
     layers = [changed.get(layer.name, layer) for layer in network.layers if layer.name not in ("mem_in", "merged")]
     return replace(network, layers=tuple(layers), inputs=("img_in",))
+
+
+def transfer_weights(path: Path, model: Any) -> None:
+    """Give a model the weights of all layers that a trained one has under the same name and in the same sizes.
+
+    Raises:
+        DonkeySimError: The file cannot be read, or shares no layer with the model.
+    """
+    from donkeysim.learn.files.model_file import load_model
+
+    trained = {layer.name: layer.get_weights() for layer in load_model(path).layers}
+    taken: list[str] = []
+    left: list[str] = []
+    for layer in model.layers:
+        weights = layer.get_weights()
+        if not weights:
+            continue
+        given = trained.get(layer.name, [])
+        fits = [array.shape for array in given] == [array.shape for array in weights]
+        (taken if fits else left).append(layer.name)
+        if fits:
+            layer.set_weights(given)
+    if not taken:
+        raise DonkeySimError(
+            f"{path} shares no layer with the pilot to be trained; --transfer takes a pilot of the same type, "
+            "or of one with the same picture layers."
+        )
+    _log.info("starting from the weights of %s%s", path, f"; new are {', '.join(left)}" if left else "")

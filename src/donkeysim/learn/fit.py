@@ -34,12 +34,14 @@ class EpochResult:
         losses: "loss", "<output>_loss" where there are several, and the same with "val_" before it.
         is_best: No earlier epoch had a lower validation loss.
         images_per_second: Examples learnt per second, validation not counted.
+        most: How many epochs there will be at most.
     """
 
     number: int
     losses: dict[str, float]
     is_best: bool
     images_per_second: float
+    most: int = 0
 
 
 @dataclass
@@ -122,7 +124,7 @@ def _run_epoch(
             f"the loss of epoch {number} is no longer a number: training has diverged. "
             f"Make LEARNING_RATE smaller than {options.learning_rate}."
         )
-    return EpochResult(number, losses, losses["val_loss"] < best, rate)
+    return EpochResult(number, losses, losses["val_loss"] < best, rate, options.max_epochs)
 
 
 class _Stopper:

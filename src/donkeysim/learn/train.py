@@ -27,7 +27,7 @@ from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, rea
 from donkeysim.learn.files.network import Network
 from donkeysim.learn.files.places import read_cars, read_places
 from donkeysim.learn.files.tflite_metadata import is_ours
-from donkeysim.learn.finetune import FIXED, detect_policy, forget_commands, read_policy
+from donkeysim.learn.finetune import FIXED, detect_policy, forget_commands, read_policy, transfer_weights
 from donkeysim.learn.kinds import KINDS, PilotKind, get_kind, read_spec
 from donkeysim.learn.lite import ENDING, INTEGER_ENDING, write_lite
 from donkeysim.learn.options import TrainingOptions, read_options
@@ -274,41 +274,13 @@ def _make_model(job: _Job) -> Any:
         for layer in model.layers:
             layer.trainable = layer.name not in FIXED
     elif job.transfer is not None:
-        _transfer_weights(job.transfer, model)
+        transfer_weights(job.transfer, model)
         if job.options.freeze_layers:
             for layer in model.layers[: -job.options.num_last_layers_to_train]:
                 layer.trainable = False
     if job.options.print_model_summary:
         model.summary(print_fn=_log.info)
     return model
-
-
-def _transfer_weights(path: Path, model: Any) -> None:
-    """Give a model the weights of all layers that a trained one has under the same name and in the same sizes.
-
-    Raises:
-        DonkeySimError: The file cannot be read, or shares no layer with the model.
-    """
-    from donkeysim.learn.files.model_file import load_model
-
-    trained = {layer.name: layer.get_weights() for layer in load_model(path).layers}
-    taken: list[str] = []
-    left: list[str] = []
-    for layer in model.layers:
-        weights = layer.get_weights()
-        if not weights:
-            continue
-        given = trained.get(layer.name, [])
-        fits = [array.shape for array in given] == [array.shape for array in weights]
-        (taken if fits else left).append(layer.name)
-        if fits:
-            layer.set_weights(given)
-    if not taken:
-        raise DonkeySimError(
-            f"{path} shares no layer with the pilot to be trained; --transfer takes a pilot of the same type, "
-            "or of one with the same picture layers."
-        )
-    _log.info("starting from the weights of %s%s", path, f"; new are {', '.join(left)}" if left else "")
 
 
 def _finish(job: _Job, model: Any, result: FitResult, examples: tuple[Examples, Examples]) -> TrainingResult:

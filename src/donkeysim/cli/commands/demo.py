@@ -138,7 +138,7 @@ def _train(config: Config, pilot: Path) -> bool:
     """Train, and return whether nobody stopped it."""
     from donkeysim.learn.train import train
 
-    with show_training(config.MAX_EPOCHS) as (report, on_epoch):
+    with show_training() as (report, on_epoch):
         result = train(config, config.DATA_PATH, pilot, comment="donkey demo", report=report, on_epoch=on_epoch)
     console.print(f"Best epoch {result.best_epoch}: validation loss {result.best_loss:.5f}")
     return not result.was_interrupted

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from donkeysim.cli.console import Report, console
+from donkeysim.cli.forecast import foretell
 from donkeysim.core.errors import SpecError
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     given = {field.name: getattr(arguments, field.name) for field in fields(TrainSpec)}
     spec = TrainSpec(**given | {"changes": read_changes(arguments.changes)})
     config = spec.load_config()
-    with show_training(config.MAX_EPOCHS, config.VERBOSE_TRAIN) as (report, on_epoch):
+    with show_training(config.VERBOSE_TRAIN) as (report, on_epoch):
         result = spec.train(config, on_epoch, report)
     if result.was_interrupted:
         console.print("Stopped by Ctrl-C; the best pilot so far was kept.")
@@ -116,6 +117,9 @@ def run(arguments: argparse.Namespace) -> int:
     for path in dict.fromkeys((result.model_path, result.onnx_path, *result.lite_paths, result.plot_path)):
         if path is not None:
             console.print(f"Wrote {path}", soft_wrap=True)
+    if not result.was_interrupted:
+        for line in foretell(config, result):
+            console.print(line, soft_wrap=True)
     return 130 if result.was_interrupted else 0
 
 
@@ -138,7 +142,7 @@ def read_changes(words: Sequence[str] | None) -> dict[str, Any]:
 
 
 @contextmanager
-def show_training(max_epochs: int, has_bar: bool = True) -> Iterator[tuple[Report, Callable[[EpochResult], None]]]:
+def show_training(has_bar: bool = True) -> Iterator[tuple[Report, Callable[[EpochResult], None]]]:
     """Show a bar within each epoch and a line for each that ended; yields what `learn.train.train` reports to."""
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -153,7 +157,7 @@ def show_training(max_epochs: int, has_bar: bool = True) -> Iterator[tuple[Repor
             nonlocal begun, is_over
             if is_over:  # the pictures, or an epoch: this is of the next one
                 begun += 1
-                progress.update(task, description=f"Epoch {begun}/{max_epochs}")
+                progress.update(task, description=f"Epoch {begun}")
             is_over = done >= total
             progress.update(task, completed=done, total=total)
 
@@ -163,7 +167,7 @@ def show_training(max_epochs: int, has_bar: bool = True) -> Iterator[tuple[Repor
             losses = epoch.losses
             mark = "  best so far" if epoch.is_best else ""
             console.print(
-                f"Epoch {epoch.number}/{max_epochs}: loss {losses['loss']:.5f}, val_loss {losses['val_loss']:.5f}, "
+                f"Epoch {epoch.number}/{epoch.most}: loss {losses['loss']:.5f}, val_loss {losses['val_loss']:.5f}, "
                 f"{epoch.images_per_second:.0f} images/s{mark}"
             )
 

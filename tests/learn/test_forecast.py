@@ -1,0 +1,41 @@
+"""What is said of a pilot right after its training: how it drives where its tub was driven."""
+
+from pathlib import Path
+
+import pytest
+
+from donkeysim.car.config import make_default_config
+from donkeysim.cli import forecast
+from donkeysim.learn.pilot import BUILT_IN_PILOT
+from donkeysim.learn.train import TrainingResult
+
+
+def foretell(places, model=BUILT_IN_PILOT, loss=0.0025):
+    history = {"loss": [1.0], "val_loss": [1.0], "val_n_outputs0_loss": [loss]}
+    result = TrainingResult(Path(model), None, None, 1, 1.0, history, (80, 20), 1.0, False, places)
+    return list(forecast.foretell(make_default_config(), result))
+
+
+@pytest.fixture(autouse=True)
+def one_lap(monkeypatch):
+    monkeypatch.setattr(forecast, "LAPS", 1)
+    monkeypatch.setattr(forecast, "STARTS", 2)
+
+
+def test_a_good_pilot_is_told_its_laps():
+    error, drive = foretell(("generated_track",))
+    assert "its steering is 0.05 off" in error
+    assert drive.startswith("In generated_track it drove 1 clean lap from 2 of 2 starts; a lap takes 2")
+
+
+def test_a_pilot_that_leaves_the_road_is_told_where_and_what_to_do():
+    lines = foretell(("warren",))
+    assert lines[1].startswith("In warren it drove 1 clean lap from 0 of 2 starts")
+    assert lines[2].startswith("  From start 0: off the road to the ") or "touched" in lines[2]
+    assert "donkey evaluate --tracks warren --seed 0" in lines[2]
+    assert lines[-1].startswith("Record more there")
+
+
+def test_what_cannot_be_driven_is_said():
+    assert "nowhere" in foretell(("nowhere",))[1]
+    assert "its tubs name no place" in foretell(())[1]

@@ -1,0 +1,136 @@
+"""What the recipe of linear pilots does to pictures, steering and throttle, against what the simulator shows there."""
+
+import math
+
+import numpy as np
+import pytest
+
+from donkeysim.car.config import make_default_config
+from donkeysim.learn.kinds import KINDS
+from donkeysim.learn.options import TrainingOptions
+from donkeysim.learn.pilot import load_pilot
+from donkeysim.learn.recovery import (
+    EXAMPLES,
+    LEAST_PASSES,
+    LOOK_AHEAD,
+    Views,
+    choose_recipe,
+    find_camera,
+    plan_steps,
+    smooth_commands,
+)
+from donkeysim.learn.train import train
+from donkeysim.sim.commands import PutOnPath
+from donkeysim.sim.simulator import Simulator
+from donkeysim.tub.reader import TubReader
+from donkeysim.world.specs import SceneSpec, WorldSpec
+from stand_ins.steered_tub import make_config, write_steered_tub
+
+
+@pytest.fixture(scope="module")
+def views():
+    return Views(*find_camera(make_default_config()), seed=0)
+
+
+@pytest.fixture(scope="module")
+def simulator():
+    simulator = Simulator(WorldSpec(scene=SceneSpec("warren")))
+    simulator.add_car()
+    return simulator
+
+
+def look(simulator, along, aside=0.0, turn=0.0):
+    """Return what a resting car's camera sees beside a place of the path, turned from its direction."""
+    rows = np.zeros(1, np.int64)
+    simulator.apply(PutOnPath(rows, np.array([along]), np.array([aside]), np.array([turn]), np.zeros(1)))
+    simulator.step(0.5)
+    simulator.render()
+    return np.array(simulator.get_picture(0))
+
+
+@pytest.mark.parametrize("number", range(0, 40, 8))
+def test_a_moved_picture_shows_the_floor_as_it_is_seen_from_there(views, simulator, number):
+    aside, turn = float(views._aside[number]), float(views._turn[number])
+    here = look(simulator, 6.0)
+    rear = min(position[0] for position in simulator.car_spec.wheel_position)  # what turns is about the rear axle
+    there = look(simulator, 6.0 - rear * (math.cos(turn) - 1.0), aside - rear * math.sin(turn), turn).astype(int)
+    moved = views._cv2.remap(here, *views._maps[number], views._cv2.INTER_LINEAR, borderMode=1).astype(int)
+    floor = np.s_[60:110, 40:120]
+    error = np.abs(moved[floor] - there[floor]).mean()
+    assert error < 0.6 * np.abs(here[floor] - there[floor]).mean()
+    assert error < 12.0
+
+
+def test_the_steering_leads_back(views):
+    assert views.lead_back(0.0, aside=0.2, turn=0.0) > 0.0, "left of the line: to the right"
+    assert views.lead_back(0.0, aside=0.0, turn=-0.2) < 0.0, "turned to the right: to the left"
+    assert views.lead_back(0.3, aside=0.0, turn=0.0) == pytest.approx(0.3)
+    assert views.lead_back(0.9, aside=0.25, turn=0.3) == 1.0
+
+
+def test_the_steering_that_leads_back_meets_the_line_after_the_look_ahead(views):
+    """On the arc of this steering the car is on the straight line again where it looks."""
+    aside, turn = 0.1, -0.05
+    angle = views.lead_back(0.0, aside, turn)
+    curvature = -math.tan(angle * views._gain) / views._base
+    x = np.linspace(0.0, LOOK_AHEAD, 200)
+    offset = aside + np.cumsum(np.sin(turn + curvature * x)) * (x[1] - x[0])
+    assert abs(offset[-1]) < 0.01
+
+
+def test_commands_are_averaged_within_drives_only():
+    rng = np.random.default_rng(0)
+    angle, throttle = rng.uniform(-1, 1, 60), rng.uniform(0, 1, 60)
+    follows = np.ones(60, bool)
+    follows[[0, 30]] = False
+    both = smooth_commands(angle, throttle, follows, 20.0)
+    for part in (slice(0, 30), slice(30, 60)):
+        alone = np.r_[False, np.ones(29, bool)]
+        for whole, single in zip(both, smooth_commands(angle[part], throttle[part], alone, 20.0), strict=True):
+            assert whole[part] == pytest.approx(single)
+
+
+def test_the_steering_to_come_counts_less_the_later_it_is():
+    angle = np.zeros(40)
+    angle[20] = 1.0
+    smooth, _ = smooth_commands(angle, np.zeros(40), np.arange(40) > 0, 20.0)
+    assert smooth[20] > smooth[19] > smooth[14] > 0.0
+    assert not smooth[:12].any()
+    assert not smooth[21:].any()
+    assert smooth.sum() == pytest.approx(1.0)
+
+
+def test_the_recipe_is_for_linear_pilots_of_whole_colour_pictures():
+    config = make_default_config()
+    assert choose_recipe(config, KINDS["linear"], is_transfer=False)
+    assert choose_recipe(config, KINDS["rnn"], is_transfer=False) is None
+    assert choose_recipe(config, KINDS["linear"], is_transfer=True) is None
+    for changes in (
+        {"TRAIN_RECIPE": "original"},
+        {"IMAGE_W": 80},
+        {"IMAGE_DEPTH": 1},
+        {"TRANSFORMATIONS": ["CROP"]},
+        {"POST_TRANSFORMATIONS": ["BLUR"]},
+    ):
+        assert choose_recipe(make_default_config(changes=changes), KINDS["linear"], is_transfer=False) is None
+
+
+@pytest.mark.parametrize("count", [100, 960, 100_000])
+def test_so_many_examples_are_learned_from(count):
+    options = plan_steps(TrainingOptions(), count)
+    assert options.max_epochs <= TrainingOptions.max_epochs
+    assert options.max_epochs * count >= min(EXAMPLES, TrainingOptions.max_epochs * count)
+    assert options.max_epochs >= LEAST_PASSES
+
+
+def test_a_pilot_of_the_recipe_is_a_linear_one_and_steers_to_where_its_driver_did(tmp_path):
+    tub = tmp_path / "data"
+    write_steered_tub(tub, angles=np.sin(np.arange(200) / 15.0), size=160, height=120)
+    config = make_config(tmp_path, IMAGE_W=160, IMAGE_H=120, MAX_EPOCHS=20)
+    result = train(config, tub, tmp_path / "p.h5")
+    assert len(result.history["loss"]) == 20
+    pilot = load_pilot(result.model_path)
+    assert (pilot.kind, pilot.input_names) == ("linear", ())
+    records = list(TubReader(tub))
+    said = [pilot.run(record.load_image())[0] for record in records]
+    assert np.corrcoef(said, [record.values["user/angle"] for record in records])[0, 1] > 0.8
