@@ -38,7 +38,8 @@ def test_a_minute_of_a_drive_teaches_the_pilot_for_unseen_places(tmp_path):
     seconds = {"anywhere": 0.0}
     for count in (300, 1200):
         write_drive(car / f"last_{count}", drive, max(0, half - count), half)
-        for name, words in (("mine", ("--transfer", "anywhere")), ("linear", ("--type", "linear"))):
+        original = ("--set", "TRAIN_RECIPE=original")
+        for name, words in (("mine", ("--transfer", "anywhere")), ("linear", ()), ("original", original)):
             model = f"models/{name}_{count}.h5"
             seconds[model] = run_donkey(car, "train", "--tub", f"last_{count}", "--model", model, *words)
     run_donkey(car, "evaluate", "--real", "judge", "--ceiling", "0", "--model", *seconds)

@@ -1,0 +1,83 @@
+"""A minute of ten drivers with faults is enough for ten clean laps: the tables of docs/guide/train.md.
+
+make soak ARGS="-k one_minute"                          ten drivers, two seeds, three tracks: half an hour on two cores
+make soak ARGS="-k 'one_minute and original'"           the same with the original's recipe, one seed: 40 minutes
+make soak ARGS="-k 'one_minute and leave'"              the recipe without each of its parts, on six drives
+"""
+
+import time
+from dataclasses import replace
+
+import pytest
+from scipy import stats
+
+from donkeysim.car.config import make_default_config
+from donkeysim.drive.sample import record_sample
+from donkeysim.drivers.person import load_styles
+from donkeysim.learn import train as training
+from donkeysim.learn.evaluate import evaluate
+from donkeysim.learn.pilot import load_pilot
+from donkeysim.learn.recovery import Recipe
+
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(7200)]
+
+TRACKS = ("generated_track", "warren", "mountain_track")
+RECORDS, LAPS, LONGEST = 1200, 10, 60.0
+QUIET = {"SHOW_PLOT": False, "PRINT_MODEL_SUMMARY": False, "CREATE_TF_LITE": False}
+HARD = (
+    ("generated_track", "keys"),
+    ("generated_track", "trembling"),
+    ("warren", "weaving"),
+    ("warren", "wide"),
+    ("mountain_track", "late"),
+    ("mountain_track", "weaving"),
+)
+PARTS = {"start": "the package's network", "views": "moved pictures", "labels": "averaged commands", "light": "light"}
+
+
+def learn_and_drive(folder, track, driver, seed, **changes):
+    """Return whether a pilot that learned from a minute of somebody drives ten clean laps; print how."""
+    record_sample(folder / "tub", scene=track, seed=seed, record_count=RECORDS, driver=driver)
+    begun = time.perf_counter()
+    training.train(make_default_config(folder, QUIET | changes), folder / "tub", folder / "pilot.onnx")
+    seconds = time.perf_counter() - begun
+    run = evaluate(load_pilot(folder / "pilot.onnx"), [track], LAPS).runs[0]
+    print(
+        f"{track} {driver} {seed}: {len(run.lap_times)} laps, {len(run.departures)} times off the road, "
+        f"{len(run.hits)} hits, {run.ending}; {run.speed_mean:.2f} m/s; learned in {seconds:.0f} s",
+        flush=True,
+    )
+    return run.is_passed, seconds
+
+
+def describe(name, passed):
+    low, high = stats.binomtest(sum(passed), len(passed)).proportion_ci(method="wilson")
+    return f"{name}: {sum(passed)} of {len(passed)} ({low:.0%} to {high:.0%})"
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_a_minute_of_anybody_is_enough(track, tmp_path):
+    outcomes = [
+        learn_and_drive(tmp_path / f"{driver}_{seed}", track, driver, seed)
+        for seed in (1, 2)
+        for driver in load_styles()
+    ]
+    passed = [is_passed for is_passed, _ in outcomes]
+    print(describe(track, passed))
+    assert sum(passed) >= 17
+    assert max(seconds for _, seconds in outcomes) < LONGEST
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_the_original_recipe_beside_it(track, tmp_path):
+    passed = [
+        learn_and_drive(tmp_path / driver, track, driver, 1, TRAIN_RECIPE="original")[0] for driver in load_styles()
+    ]
+    print(describe(f"{track}, as the original trains", passed))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_leave_one_out(part, tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "choose_recipe", lambda *_: replace(Recipe(), **{part: False}))
+    passed = [learn_and_drive(tmp_path / f"{track}_{driver}", track, driver, 1)[0] for track, driver in HARD]
+    print(describe(f"without {PARTS[part]}", passed))
