@@ -33,6 +33,7 @@ export class Flaws {
 
   show() {
     byId("flaws").hidden = byId("flaw-count").hidden = !this.flaws.length;
+    byId("next-flaw").hidden = byId("drop-flaw").hidden = !this.spans.length;  // it is the whole tub that is wrong
     setText(byId("flaw-count"), this.texts.say("flaw_count", { count: this.flaws.length }));
     byId("flaw-list").replaceChildren(...this.flaws.map((flaw) => this.showFlaw(flaw)));
     document.body.dataset.flaws = this.flaws.map((flaw) => flaw.kind).join(" ");
