@@ -126,7 +126,7 @@ def test_so_many_examples_are_learned_from(count):
 def test_a_pilot_of_the_recipe_is_a_linear_one_and_steers_to_where_its_driver_did(tmp_path):
     tub = tmp_path / "data"
     write_steered_tub(tub, angles=np.sin(np.arange(200) / 15.0), size=160, height=120)
-    config = make_config(tmp_path, IMAGE_W=160, IMAGE_H=120, MAX_EPOCHS=20)
+    config = make_config(tmp_path, IMAGE_W=160, IMAGE_H=120, MAX_EPOCHS=20, CREATE_TF_LITE=True)
     result = train(config, tub, tmp_path / "p.h5")
     assert len(result.history["loss"]) == 20
     pilot = load_pilot(result.model_path)
@@ -134,3 +134,6 @@ def test_a_pilot_of_the_recipe_is_a_linear_one_and_steers_to_where_its_driver_di
     records = list(TubReader(tub))
     said = [pilot.run(record.load_image())[0] for record in records]
     assert np.corrcoef(said, [record.values["user/angle"] for record in records])[0, 1] > 0.8
+    for path in (result.onnx_path, *result.lite_paths):
+        other = [load_pilot(path).run(record.load_image())[0] for record in records[::20]]
+        assert other == pytest.approx(said[::20], abs=0.1 if "int8" in path.name else 1e-3)
