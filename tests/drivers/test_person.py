@@ -5,8 +5,10 @@ import functools
 import numpy as np
 import pytest
 
+from donkeysim.cli.donkey import run
 from donkeysim.core.errors import SpecError
-from donkeysim.drivers.person import DrivingStyle, Person, get_style, load_styles
+from donkeysim.drive.sample import record_sample
+from donkeysim.drivers.person import DrivingStyle, Person, load_styles
 from driving import CAR, Course, load_track
 
 
@@ -25,7 +27,7 @@ class Hands:
 @functools.cache
 def drive(name, seed=0):
     course = Course(load_track())
-    hands = Hands(Person(course.scene, CAR, get_style(name), seed))
+    hands = Hands(Person(course.scene, CAR, load_styles()[name], seed))
     return course.drive(hands, laps=1, seconds=70.0), np.array(hands.steer)
 
 
@@ -44,7 +46,7 @@ def test_everybody_drives_a_lap(name):
 
 def test_the_same_seed_is_the_same_drive_and_another_is_another():
     first, again, other = (
-        Person(load_track(), CAR, get_style("weaving"), seed)._drift(0.0, 1.0, 1.0) for seed in (1, 1, 2)
+        Person(load_track(), CAR, load_styles()["weaving"], seed)._drift(0.0, 1.0, 1.0) for seed in (1, 1, 2)
     )
     assert first == again != other
 
@@ -61,9 +63,13 @@ def test_who_cuts_drives_a_shorter_lap_than_who_drives_wide():
     assert drive("cutting")[0].distance < drive("steady")[0].distance < drive("wide")[0].distance
 
 
-def test_an_unknown_name_is_refused_with_those_there_are():
-    with pytest.raises(SpecError, match="steady"):
-        get_style("steddy")
+def test_an_unknown_name_is_refused_and_help_names_all(tmp_path, capsys):
+    with pytest.raises(SpecError, match=r"steddy.*steady"):
+        record_sample(tmp_path / "data", driver="steddy")
+    with pytest.raises(SystemExit):
+        run(["sample", "--help"])
+    helped = " ".join(capsys.readouterr().out.split())
+    assert all(name in helped for name in ("teacher", *load_styles()))
 
 
 def test_each_style_differs_from_the_plain_one_or_is_it():

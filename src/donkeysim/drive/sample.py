@@ -11,12 +11,12 @@ from pathlib import Path
 
 from donkeysim.car.config import Config, make_default_config
 from donkeysim.core import frames
-from donkeysim.core.errors import SpecError, format_count
+from donkeysim.core.errors import SpecError, describe_unknown, format_count
 from donkeysim.core.rng import hash_words
 from donkeysim.core.types import Report
 from donkeysim.drive.simulator_settings import SimulatorSettings, read_settings
 from donkeysim.drivers.human_driver import HumanDriver, Intent
-from donkeysim.drivers.person import Person, get_style
+from donkeysim.drivers.person import Person, load_styles
 from donkeysim.drivers.steering import Action
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf
@@ -104,6 +104,8 @@ def record_sample(
         raise SpecError(
             f"cannot drive {format_count(count, noun)} with seed {seed}; ask for 1 or more, and a seed of 0 or more."
         )
+    if driver not in (known := (TEACHER, *load_styles())):
+        raise SpecError(describe_unknown("driver", driver, known))
     settings = read_settings(config if config is not None else make_default_config())
     if randomization is not None:
         settings = replace(settings, conf=_randomize(settings.conf, randomization))
@@ -141,7 +143,7 @@ def _make_driver(name: str, car: BuiltInCar, seed: int) -> _Driver:
     if name == TEACHER:
         teacher = HumanDriver(scene, spec, seed)
         return _Driver(teacher.drive, teacher.plan.lap_time)
-    person = Person(scene, spec, get_style(name), seed)
+    person = Person(scene, spec, load_styles()[name], seed)
 
     def drive(ledger: Ledger, row: int) -> tuple[Action, Intent]:
         action = person.drive(ledger, row)

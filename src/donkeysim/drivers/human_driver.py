@@ -162,14 +162,7 @@ class HumanDriver:
         return max(-1.0, min(1.0, SLIP_FACTOR * angle / self._gain))
 
     def _press(self, ledger: Ledger, car: int, index: int) -> float:
-        """Return the throttle."""
-        vx, vy, _ = ledger.velocity[car].tolist()
-        speed = math.hypot(vx, vy)
-        ahead = self._line.advance(index, REACTION * speed)
-        planned = self._throttle[ahead]
-        feedback = CLIMB_FEEDBACK if planned > CLIMB else SPEED_FEEDBACK
-        wanted = planned + feedback * (self._line.speed[ahead] - speed)
-        return self._train.find_throttle(max(0.0, min(THROTTLE_MOST, wanted)))
+        return press_pedal(ledger, car, index, self._line, self._throttle, self._train)
 
     def _shake_hands(self) -> float:
         """Return the next value of a process that forgets itself over `SHAKE_TIME`."""
@@ -218,6 +211,27 @@ def plan_thumb(
     times = 2.0 * plan.length / (speed + after)
     lap_time = float(times.sum() if plan.closed else times[:-1].sum())
     return dataclasses.replace(plan, speed=speed, acceleration=gain, lap_time=lap_time), throttle
+
+
+def press_pedal(
+    ledger: Ledger, car: int, index: int, line: LineTable, throttle: list[float], train: Powertrain
+) -> float:
+    """Return the throttle of a gentle thumb.
+
+    Args:
+        car: Row of the ledger.
+        index: The nearest point of the line.
+        line: The plan's, with its speeds.
+        throttle: That keeps the plan's speed at each point; see `plan_thumb`.
+        train: The car's.
+    """
+    vx, vy, _ = ledger.velocity[car].tolist()
+    speed = math.hypot(vx, vy)
+    ahead = line.advance(index, REACTION * speed)
+    planned = throttle[ahead]
+    feedback = CLIMB_FEEDBACK if planned > CLIMB else SPEED_FEEDBACK
+    wanted = planned + feedback * (line.speed[ahead] - speed)
+    return train.find_throttle(max(0.0, min(THROTTLE_MOST, wanted)))
 
 
 def measure_bank(scene: Scene, plan: SpeedPlan) -> FloatArray:

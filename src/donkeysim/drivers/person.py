@@ -12,34 +12,24 @@ References:
 """
 
 import functools
-import importlib.resources
 import math
-import tomllib
 from collections import deque
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from pathlib import Path
 
+import msgspec
 import numpy as np
 
-from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.config import read_toml
 from donkeysim.drivers.driving_line import LineTable, count_points_per_node, measure_room
-from donkeysim.drivers.human_driver import (
-    CLIMB,
-    CLIMB_FEEDBACK,
-    PERIOD,
-    REACTION,
-    ROOM_KEPT,
-    SLIP_FACTOR,
-    SPEED_FEEDBACK,
-    THROTTLE_MOST,
-    plan_thumb,
-)
+from donkeysim.drivers.human_driver import PERIOD, ROOM_KEPT, SLIP_FACTOR, plan_thumb, press_pedal
 from donkeysim.drivers.lap_time import GripUse, find_axles, make_powertrain
 from donkeysim.drivers.steering import Action
 from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec
 
-OUTSIDE = 0.5
+BEND = 0.5
 """Curvature of the road at which a style is as far to the inside or outside as it goes [1/m]."""
 
 
@@ -57,7 +47,6 @@ class DrivingStyle:
         hand_speed: Greatest change of the steering [1/s]; full lock is 1.
         shake: Standard deviation of the hands' shaking, in steering.
         shake_time: Time over which the shaking is like itself [s].
-        aside: Where on the road when it is straight [m], + = left of the path.
         inside: How much nearer to the inside of bends [m]; negative: to the outside.
         wander: Standard deviation of the distance from the line that is meant [m], changing over `wander_time`.
         wander_time: [s]
@@ -75,7 +64,6 @@ class DrivingStyle:
     hand_speed: float = 8.0
     shake: float = 0.04
     shake_time: float = 0.4
-    aside: float = 0.0
     inside: float = 0.0
     wander: float = 0.03
     wander_time: float = 3.0
@@ -87,23 +75,8 @@ class DrivingStyle:
 @functools.cache
 def load_styles() -> dict[str, DrivingStyle]:
     """Return the styles that have names."""
-    text = importlib.resources.files(__package__).joinpath("styles.toml").read_text(encoding="utf-8")
-    known = {field.name for field in fields(DrivingStyle)}
-    return {
-        name: DrivingStyle(**{k: v for k, v in row.items() if k in known}) for name, row in tomllib.loads(text).items()
-    }
-
-
-def get_style(name: str) -> DrivingStyle:
-    """Return a style by its name.
-
-    Raises:
-        SpecError: There is none of this name.
-    """
-    styles = load_styles()
-    if name not in styles:
-        raise SpecError(describe_unknown("driver", name, styles))
-    return styles[name]
+    table = read_toml(Path(__file__).with_name("styles.toml"))
+    return {name: msgspec.convert(row, DrivingStyle) for name, row in table.items()}
 
 
 class Person:
@@ -119,10 +92,10 @@ class Person:
         self._line = LineTable(self.plan)
         self._factor = count_points_per_node(scene.path)
         left, right = measure_room(scene.path, self.plan)
-        bend = np.clip(self.plan.curvature / OUTSIDE, -1.0, 1.0)
+        bend = np.clip(self.plan.curvature / BEND, -1.0, 1.0)
         width = max(3, round(style.look_ahead / float(self.plan.length.mean())))
         bend = np.convolve(np.concatenate((bend[-width:], bend, bend[:width])), np.full(width, 1.0 / width), "same")
-        wanted = style.aside + style.inside * bend[width:-width]
+        wanted = style.inside * bend[width:-width]
         self._aside = np.clip(wanted, -np.maximum(right - ROOM_KEPT, 0.0), np.maximum(left - ROOM_KEPT, 0.0)).tolist()
         front, rear = find_axles(car)
         self._base = front - rear
@@ -169,14 +142,7 @@ class Person:
         return max(-1.0, min(1.0, steer))
 
     def _press(self, ledger: Ledger, car: int, index: int) -> float:
-        """Return the throttle."""
-        vx, vy, _ = ledger.velocity[car].tolist()
-        speed = math.hypot(vx, vy)
-        ahead = self._line.advance(index, REACTION * speed)
-        planned = self._throttle[ahead]
-        feedback = CLIMB_FEEDBACK if planned > CLIMB else SPEED_FEEDBACK
-        wanted = planned + feedback * (self._line.speed[ahead] - speed)
-        throttle = self._train.find_throttle(max(0.0, min(THROTTLE_MOST, wanted)))
+        throttle = press_pedal(ledger, car, index, self._line, self._throttle, self._train)
         step = self._style.pedal_step
         return min(1.0, step * math.ceil(throttle / step - 0.5)) if step else throttle
 
