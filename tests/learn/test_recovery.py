@@ -126,9 +126,9 @@ def test_so_many_examples_are_learned_from(count):
 def test_a_pilot_of_the_recipe_is_a_linear_one_and_steers_to_where_its_driver_did(tmp_path):
     tub = tmp_path / "data"
     write_steered_tub(tub, angles=np.sin(np.arange(200) / 15.0), size=160, height=120)
-    config = make_config(tmp_path, IMAGE_W=160, IMAGE_H=120, MAX_EPOCHS=20, CREATE_TF_LITE=True)
+    config = make_config(tmp_path, IMAGE_W=160, IMAGE_H=120, MAX_EPOCHS=10, CREATE_TF_LITE=True)
     result = train(config, tub, tmp_path / "p.h5")
-    assert len(result.history["loss"]) == 20
+    assert len(result.history["loss"]) == 10
     pilot = load_pilot(result.model_path)
     assert (pilot.kind, pilot.input_names) == ("linear", ())
     records = list(TubReader(tub))
