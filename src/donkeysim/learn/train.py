@@ -322,7 +322,7 @@ def _write_lite(job: _Job, model: Any, examples: Examples) -> tuple[Path, ...]:
     from donkeysim.learn.files.model_file import describe_model
 
     header = make_header(job.kind.name, job.config, job.places, job.cars)
-    return write_lite(describe_model(model), header, job.path, examples)
+    return write_lite(describe_model(model), header, job.path, replace(examples, views=None))
 
 
 def plot_losses(history: Mapping[str, Sequence[float]], path: Path, title: str) -> None:
