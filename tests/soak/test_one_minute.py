@@ -2,7 +2,7 @@
 
 make soak ARGS="-k one_minute"                          ten drivers, two seeds, three tracks: half an hour on two cores
 make soak ARGS="-k 'one_minute and original'"           the same with the original's recipe, one seed: 40 minutes
-make soak ARGS="-k 'one_minute and leave'"              the recipe without each of its parts, on six drives
+make soak ARGS="-k 'one_minute and leaving'"              the recipe without each of its parts, on six drives
 """
 
 import time
@@ -56,7 +56,7 @@ def describe(name, passed):
 
 
 @pytest.mark.parametrize("track", TRACKS)
-def test_a_minute_of_anybody_is_enough(track, tmp_path):
+def test_one_minute_of_anybody_is_enough(track, tmp_path):
     outcomes = [
         learn_and_drive(tmp_path / f"{driver}_{seed}", track, driver, seed)
         for seed in (1, 2)
@@ -69,7 +69,7 @@ def test_a_minute_of_anybody_is_enough(track, tmp_path):
 
 
 @pytest.mark.parametrize("track", TRACKS)
-def test_the_original_recipe_beside_it(track, tmp_path):
+def test_one_minute_with_the_original_recipe(track, tmp_path):
     passed = [
         learn_and_drive(tmp_path / driver, track, driver, 1, TRAIN_RECIPE="original")[0] for driver in load_styles()
     ]
@@ -77,7 +77,7 @@ def test_the_original_recipe_beside_it(track, tmp_path):
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_leave_one_out(part, tmp_path, monkeypatch):
+def test_one_minute_leaving_a_part_out(part, tmp_path, monkeypatch):
     monkeypatch.setattr(training, "choose_recipe", lambda *_: replace(Recipe(), **{part: False}))
     passed = [learn_and_drive(tmp_path / f"{track}_{driver}", track, driver, 1)[0] for track, driver in HARD]
     print(describe(f"without {PARTS[part]}", passed))
