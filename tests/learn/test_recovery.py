@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from donkeysim.car.config import make_default_config
+from donkeysim.car.config import load_config, make_default_config
+from donkeysim.car.folder import create_car
 from donkeysim.learn.kinds import KINDS
 from donkeysim.learn.options import TrainingOptions
 from donkeysim.learn.pilot import load_pilot
@@ -16,6 +17,7 @@ from donkeysim.learn.recovery import (
     Views,
     choose_recipe,
     find_camera,
+    find_rate,
     plan_steps,
     smooth_commands,
 )
@@ -98,6 +100,22 @@ def test_the_steering_to_come_counts_less_the_later_it_is():
     assert not smooth[:12].any()
     assert not smooth[21:].any()
     assert smooth.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("conf", [3, {"car_config": 5}, {"cam_config": {"fov": "x"}}])
+def test_a_gym_conf_that_cannot_be_read_stops_no_training(conf, tmp_path, caplog):
+    create_car(tmp_path / "car", say=lambda _: None)
+    (tmp_path / "car/myconfig.py").write_text(f"GYM_CONF = {conf}\nDRIVE_LOOP_HZ = -4\n", encoding="utf-8")
+    config = load_config(tmp_path / "car/config.py", driving=False)
+    assert find_camera(config) == find_camera(make_default_config())
+    assert find_rate(config) == 20.0
+    assert "a new car's camera" in caplog.text
+
+
+def test_the_camera_of_the_configuration_is_meant():
+    camera, _ = find_camera(make_default_config(changes={"GYM_CONF": {"cam_config": {"fov": 60, "rot_x": 5.0}}}))
+    assert math.degrees(camera.fov) == pytest.approx(60.0)
+    assert camera.rotation != find_camera(make_default_config())[0].rotation
 
 
 def test_the_recipe_is_for_linear_pilots_of_whole_colour_pictures():

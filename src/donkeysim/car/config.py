@@ -249,13 +249,12 @@ def _run_own(path: Path, is_asked_for: bool) -> dict[str, Any]:
 
 def _read_as_before(path: Path, own_path: Path, own: Mapping[str, Any]) -> dict[str, Any]:
     """Return what files that speak of training, but not yet of TRAIN_RECIPE, mean by that: as the original trains."""
-    for file in (path, own_path):
-        text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
-        if "TRAIN_RECIPE" in own or "TRAIN_RECIPE" in text:
-            continue
-        if any(re.search(rf"\b{name}\b", text) for name, user in USED_BY.items() if user == "training"):
-            return {"TRAIN_RECIPE": "original"}
-    return {}
+    if "TRAIN_RECIPE" in own:
+        return {}
+    keys = re.compile(rf"\b({'|'.join(name for name, user in USED_BY.items() if user == 'training')})\b")
+    texts = (file.read_text(encoding="utf-8", errors="replace") for file in (path, own_path) if file.is_file())
+    is_older = any(keys.search(text) and "TRAIN_RECIPE" not in text for text in texts)
+    return {"TRAIN_RECIPE": "original"} if is_older else {}
 
 
 def _adapt_foreign(path: Path, given: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 LAPS, STARTS = 2, 3
 """Whole laps from each of so many starts: the grid and elsewhere on the road."""
 
+RANDOM_PLACE = "random_place"
+"""Where pilots for unseen places have learned, and so what trains them further is said to have, too."""
+
 MOST_PLACES = 3
 """Places that it drives in; of tubs of many, the first ones."""
 
@@ -30,15 +33,17 @@ def foretell(config: Config, result: TrainingResult) -> Iterator[str]:
     """
     error = _find_error(result)
     if error is not None:
-        yield f"On records that it did not learn from, its steering is {error:.2f} off in the mean (1: full lock)."
-    for place in result.places[:MOST_PLACES]:
+        off = f"{error:.2f} off (root mean square; 1: full lock)"
+        yield f"On pictures that it did not learn from, its steering is {off}."
+    places = [place for place in result.places if place != RANDOM_PLACE]  # another one each time
+    for place in places[:MOST_PLACES]:
         try:
             runs = _drive(config, result, place)
         except DonkeySimError as error_here:
             yield f"How it drives in {place} is not known: {error_here}"
             continue
         yield from _describe(place, runs)
-    if not result.places:
+    if not places:
         yield "How it drives is not known: its tubs name no place of the simulator. donkey evaluate shows it on any."
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.extras import import_extra
 from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, FloatArray
@@ -172,8 +173,19 @@ class _View:
 
 
 def find_camera(config: Any) -> tuple[CameraSpec, CarSpec]:
-    """Return the camera that a car's configuration describes, for pictures of 160x120, and the car that carries it."""
-    conf = read_conf(getattr(config, "GYM_CONF", None))
+    """Return the camera that a car's configuration describes, for pictures of 160x120, and the car that carries it.
+
+    A GYM_CONF that cannot be read stops driving, but no training: it is told, and a new car's camera is meant.
+    """
+    try:
+        return _read_camera(getattr(config, "GYM_CONF", None))
+    except DonkeySimError as error:
+        _log.warning("%s Pictures are moved as those of a new car's camera.", error)
+        return _read_camera(None)
+
+
+def _read_camera(gym_conf: Any) -> tuple[CameraSpec, CarSpec]:
+    conf = read_conf(gym_conf)
     car = find_car(conf.experiment.specify_world())
     camera = car.camera
     for message in conf.messages:
@@ -181,6 +193,15 @@ def find_camera(config: Any) -> tuple[CameraSpec, CarSpec]:
         if isinstance(request, ConfigureCamera) and message["msg_type"] == "cam_config":
             camera = change_camera(camera, request)
     return replace(camera, width=160, height=120, crop_top=0, crop_bottom=0), car
+
+
+def find_rate(config: Any) -> float:
+    """Return the records per second that a configuration asks for; 20, and a warning, where it cannot be read."""
+    try:
+        return float(config.DRIVE_LOOP_HZ)
+    except SpecError as error:
+        _log.warning("%s 20 records a second are meant.", error)
+        return 20.0
 
 
 def smooth_commands(

@@ -33,7 +33,7 @@ from donkeysim.learn.lite import ENDING, INTEGER_ENDING, write_lite
 from donkeysim.learn.options import TrainingOptions, read_options
 from donkeysim.learn.pictures import PictureStore
 from donkeysim.learn.pilot import PACKAGE_LAYERS, detect_kind, find_layers, open_session
-from donkeysim.learn.recovery import Recipe, Views, choose_recipe, find_camera, plan_steps, smooth_commands
+from donkeysim.learn.recovery import Recipe, Views, choose_recipe, find_camera, find_rate, plan_steps, smooth_commands
 from donkeysim.tub.flaws import tell_flaws
 from donkeysim.tub.folder import split_paths
 from donkeysim.tub.histogram import make_figure, save_figure
@@ -195,7 +195,7 @@ def load_examples(
     table = read_records(tubs, kind, options.train_filter)
     augment = make_augmentation(config, ["BRIGHTNESS"] if recipe and recipe.light else [])
     if recipe and recipe.labels:
-        angle, throttle = smooth_commands(table.angle, table.throttle, table.follows, config.DRIVE_LOOP_HZ)
+        angle, throttle = smooth_commands(table.angle, table.throttle, table.follows, find_rate(config))
         table = replace(table, angle=angle, throttle=throttle)
     views = Views(*find_camera(config), options.train_seed) if recipe and recipe.views else None
     before, after = tuple(config.TRANSFORMATIONS), tuple(config.POST_TRANSFORMATIONS)
