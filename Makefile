@@ -10,7 +10,7 @@ DEV := $(VENV)/.dev
 RLLIB := $(VENV)/rllib
 INTO_RLLIB := $(RLLIB)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps
 
-.PHONY: run test check bench soak device gpu rllib audit pins clean
+.PHONY: run test check bench soak device viewer gpu rllib audit pins clean
 
 run: $(BASE)
 	@exec $(BIN)/donkey_sim --scene generated_track --pace-car --drive mycar $(ARGS)
@@ -37,6 +37,11 @@ soak: $(DEV)
 # Batches on a device, with this machine's cores as the device.
 device: $(DEV)
 	$(BIN)/python -m pytest -m "device and not gpu and not soak" -n auto $(ARGS)
+
+# What the pages' viewer takes from three.js, as one file of the package; needs Node.js, which nothing else does.
+viewer:
+	cd supply/viewer && npm ci --ignore-scripts && node node_modules/esbuild/install.js && npm run --silent build
+	cd supply/viewer && sha256sum package.json package-lock.json three.js ../../src/donkeysim/web/static/viewer/three.js > SHA256SUMS
 
 # On a machine with an NVIDIA GPU.
 gpu: $(DEV)

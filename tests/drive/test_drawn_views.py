@@ -65,7 +65,7 @@ def test_the_car_is_found_again_after_the_scene_has_ended_and_after_a_restart(ca
             await views.take("chase", 160, 120)
             stage.scene_name = None
             for _ in range(2):
-                with pytest.raises(SceneError, match=r"draws no picture now|in no scene"):
+                with pytest.raises(SceneError, match=r"shows nothing now|in no scene"):
                     await views.take("chase", 160, 120)
             stage.scene_name, stage.names = "warehouse", ["other", "mine"]
             await views.take("chase", 160, 120)

@@ -93,8 +93,8 @@ def test_every_view_is_drawn_between_two_loops(driven, view, shape):
 
 
 async def take_view(views, view, width, height):
-    async with views() as take:
-        return decode_picture(await take(view, width, height))
+    async with views() as car:
+        return decode_picture(await car.take(view, width, height))
 
 
 def test_whoever_drives_sees_the_car_from_behind_and_from_its_seat(driven, car):

@@ -103,3 +103,16 @@ def read_pixels(page, points):
         }""",
         points,
     )
+
+
+def launch_drawing(playwright):
+    """Launch one that draws with WebGL, on the processor."""
+    arguments = [argument for argument in ARGUMENTS if argument != "--disable-gpu"]
+    return playwright.chromium.launch(
+        executable_path=PATH, args=[*arguments, "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+    )
+
+
+def count_drawn(page):
+    """Return how many pictures the browser has drawn."""
+    return int(page.evaluate("document.querySelector('.drawn-here')?.dataset.count ?? 0"))

@@ -1,5 +1,7 @@
 """Files of a page have the right type on every system, and nothing else of the folder is served."""
 
+import gzip
+import hashlib
 import mimetypes
 import re
 from pathlib import Path
@@ -12,6 +14,12 @@ from starlette.testclient import TestClient
 from donkeysim.drive import control_routes, tub_page
 from donkeysim.watch import preview, spectator
 from donkeysim.web.page import MEDIA_TYPES, SHARED_FOLDER, PageFiles
+
+THREE = SHARED_FOLDER / "viewer" / "three.js"
+"""Somebody else's; see `test_the_library_that_draws_is_the_one_that_was_built`."""
+
+HASHES = Path(__file__).parents[2] / "supply" / "viewer" / "SHA256SUMS"
+"""Of the bundle and of what it was made of, as `sha256sum` writes them."""
 
 
 @pytest.fixture
@@ -45,7 +53,20 @@ def test_pages_hold_served_kinds_only_and_load_nothing_from_outside(folder):
     for path in files:
         assert path.suffix in MEDIA_TYPES
         if path.suffix in (".html", ".js", ".css", ".svg"):
+            if path == THREE:
+                continue
             text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
             assert not re.search(r"https?://|//[a-z]+\.[a-z]|@import|innerHTML|insertAdjacentHTML|\beval\b", text), path
         if path.suffix == ".html":
             assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=|javascript:", path.read_text())
+
+
+def test_the_library_that_draws_is_the_one_that_was_built():
+    packed = len(gzip.compress(THREE.read_bytes(), 9))
+    assert packed <= 400_000, "what a browser downloads"
+    noted = dict(reversed(line.split("  ")) for line in HASHES.read_text(encoding="utf-8").splitlines())
+    for name, digest in noted.items():
+        assert hashlib.sha256((HASHES.parent / name).read_bytes()).hexdigest() == digest, (
+            f"build {name} with make viewer"
+        )
+    assert (HASHES.parent / "../../src/donkeysim/web/static/viewer/three.js").resolve() == THREE

@@ -24,17 +24,17 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
-from donkeysim.core.errors import DonkeySimError, WireError
+from donkeysim.core.errors import DonkeySimError, SceneError, WireError
 from donkeysim.drive.control_link import ControlLink
 from donkeysim.drive.control_state import MESSAGE_LIMIT, ControlState, read_message
 from donkeysim.drive.drawn_views import OpenViews
-from donkeysim.watch.spectator import PixelCount
+from donkeysim.watch.messages import MomentRequest, PixelCount
 from donkeysim.web.access import Access, read_body
 from donkeysim.web.error_answers import ErrorAnswers
 from donkeysim.web.limits import PictureTurns, RateLimitedRequests, find_client
 from donkeysim.web.mjpeg import PictureStream
 from donkeysim.web.origin import OriginCheck
-from donkeysim.web.page import SHARED_FOLDER, PageFiles, answer_file, answer_questions, decode_question
+from donkeysim.web.page import GLB, SHARED_FOLDER, PageFiles, answer_file, answer_questions, decode_question
 from donkeysim.web.token import TokenCheck
 
 PAGES = Path(__file__).parent / "pages" / "control"
@@ -76,6 +76,8 @@ def create_app(
             Route("/wsDrive", PlainTextResponse(_UPGRADE_ONLY, status_code=400), methods=["GET"]),
             Route("/video", endpoints.show_video),
             WebSocketRoute("/picture", endpoints.serve_views),
+            WebSocketRoute("/moments", endpoints.serve_moments),
+            Route("/place.glb", endpoints.show_place),
             Route("/calibrate", PlainTextResponse(_NOTHING_TO_CALIBRATE), methods=["GET"]),
             Route("/wsTest", answer_file(PAGES / "socket_test.html")),
             Mount("/shared", PageFiles(directory=SHARED_FOLDER)),
@@ -116,11 +118,35 @@ class Endpoints:
             await socket.close()
             return
         client = find_client(socket.scope)
-        async with self._views() as take_view:
+        async with self._views() as views:
 
             async def answer_view(question: str) -> bytes:
                 wanted = decode_question(question, ViewRequest)
                 async with self._turns.take(client):
-                    return await take_view(wanted.view, wanted.width, wanted.height)
+                    return await views.take(wanted.view, wanted.width, wanted.height)
 
             await answer_questions(socket, answer_view)
+
+    async def serve_moments(self, socket: WebSocket) -> None:
+        """Answer each question with where everything is, as soon as that is new."""
+        if self._views is None:
+            await socket.close()
+            return
+        async with self._views() as views:
+
+            async def answer_moment(question: str) -> bytes:
+                if decode_question(question, MomentRequest).at is not None:
+                    raise SceneError("of a car that is driven nothing of the past is kept; ask for now.")
+                return await views.take_moment()
+
+            await answer_questions(socket, answer_moment)
+
+    async def show_place(self, _request: Request) -> Response:
+        """Answer the file of the place that the car is in."""
+        try:
+            if self._views is None:
+                raise SceneError("nobody can draw this car from outside.")
+            async with self._views() as views:
+                return Response(await views.write_place(), media_type=GLB)
+        except DonkeySimError as error:
+            return PlainTextResponse(f"{error}\n", status_code=409)

@@ -1,7 +1,8 @@
-"""Views of the car drawn for people, larger than what its pilot sees: by the simulator in this process, or by another.
+"""Views of the car for people, larger than what its pilot sees: drawn by the simulator, or by the browser.
 
-Another program of ours draws them for its watching page, which a browser with the control page may not ask itself: the
-content policy of a page lets it talk to that page only. So the drive asks, once for each picture that a viewer wants.
+A browser that draws them needs the place and where everything is. Where the simulator is another program, its watching
+page has all that, which a browser with the control page may not ask itself: the content policy of a page lets it talk
+to that page only. So the drive asks, once for each picture or moment that a viewer wants.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
+from urllib.request import HTTPSHandler, ProxyHandler, build_opener
 
 import msgspec
 from websockets.asyncio.client import ClientConnection, connect
@@ -32,14 +34,17 @@ if TYPE_CHECKING:
 ANSWER_SECONDS = 5.0
 """How long another program may take to answer [s]; it is loading a scene when it takes longer."""
 
+PLACE_SECONDS = 30.0
+"""The same for the file of a place, which may have to be written [s]."""
+
 CLOSE_SECONDS = 1.0
 """How long its goodbye is waited for [s]."""
 
 
-class TakeView(Protocol):
-    """Takes one picture."""
+class CarViews(Protocol):
+    """What one viewer gets to see."""
 
-    async def __call__(self, view: View, width: int, height: int) -> bytes:
+    async def take(self, view: View, width: int, height: int) -> bytes:
         """Return a view of the car as JPEG.
 
         Args:
@@ -50,8 +55,14 @@ class TakeView(Protocol):
             DonkeySimError: The car cannot be seen now.
         """
 
+    async def take_moment(self) -> bytes:
+        """Return where everything is, see `Watchable.take_moment`; `own` in it is our car's number."""
 
-OpenViews = Callable[[], AbstractAsyncContextManager[TakeView]]
+    async def write_place(self) -> bytes:
+        """Return the file of the place, see `Watchable.write_place`."""
+
+
+OpenViews = Callable[[], AbstractAsyncContextManager[CarViews]]
 """Opens the views for one viewer, for as long as the block lasts."""
 
 
@@ -86,62 +97,104 @@ def find_views(car: object, watching_url: str) -> OpenViews | None:
 
 
 @contextlib.asynccontextmanager
-async def _open_here(watched: WatchedCar) -> AsyncIterator[TakeView]:
-    from donkeysim.drive.watching_page import CAR_ID
+async def _open_here(watched: WatchedCar) -> AsyncIterator[CarViews]:
+    yield ViewsHere(watched)
 
-    async def take_view(view: View, width: int, height: int) -> bytes:
-        return await watched.take_picture(view, CAR_ID, width, height)
 
-    yield take_view
+class ViewsHere:
+    """What one viewer sees of a car whose simulator runs in this process. Implements `CarViews`."""
+
+    def __init__(self, watched: WatchedCar) -> None:
+        from donkeysim.drive.watching_page import CAR_ID
+        from donkeysim.watch.watchable import NewMoments
+
+        self._watched, self._car_id = watched, CAR_ID
+        self._moments = NewMoments(watched.take_moment)
+
+    async def take(self, view: View, width: int, height: int) -> bytes:
+        """Return a view of the car; see `CarViews`."""
+        return await self._watched.take_picture(view, self._car_id, width, height)
+
+    async def take_moment(self) -> bytes:
+        """Return where everything is, once that is new."""
+        return name_own(await self._moments.take(), self._car_id)
+
+    async def write_place(self) -> bytes:
+        """Return the file of the place."""
+        return await self._watched.write_place()
 
 
 @contextlib.asynccontextmanager
-async def _open_there(car: RemoteSimulatedCar, watching_url: str) -> AsyncIterator[TakeView]:
+async def _open_there(car: RemoteSimulatedCar, watching_url: str) -> AsyncIterator[CarViews]:
     distant = DistantViews(car, watching_url)
     try:
-        yield distant.take
+        yield distant
     finally:
         await distant.close()
 
 
 class DistantViews:
-    """What one viewer sees by way of another program's watching page; connects when the first picture is wanted."""
+    """What one viewer sees by way of another program's watching page; connects when it is first asked.
+
+    Implements `CarViews`. A viewer asks for pictures or for moments, one after the other.
+    """
 
     def __init__(self, car: RemoteSimulatedCar, watching_url: str) -> None:
         self._car = car
         address = urlsplit(watching_url)  # it may name a car, for people
         self._url = f"{address.scheme}://{address.netloc}{address.path}".rstrip("/")
-        self._pictures: ClientConnection | None = None
+        self._connection: ClientConnection | None = None
         self._car_id = 0
 
     async def take(self, view: View, width: int, height: int) -> bytes:
-        """Return a view of the car; see `TakeView`."""
+        """Return a view of the car; see `CarViews`."""
+        return await self._ask(
+            "/picture", lambda: {"view": view, "car": self._car_id, "width": width, "height": height}
+        )
+
+    async def take_moment(self) -> bytes:
+        """Return where everything is, once that is new."""
+        return name_own(await self._ask("/moments", dict), self._car_id)
+
+    async def write_place(self) -> bytes:
+        """Return the file of the place."""
+        try:
+            return await asyncio.to_thread(self._download, "/place.glb")
+        except OSError as error:
+            raise SimulatorError(f"the simulator's page {self._url} has no file of the place: {error}.") from error
+
+    async def close(self) -> None:
+        """Leave; the next question connects again."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    async def _ask(self, path: str, make_question: Callable[[], Mapping[str, object]]) -> bytes:
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                pictures = await self._connect()
-                wanted = {"view": view, "car": self._car_id, "width": width, "height": height}
-                answer = await _ask(pictures, wanted)
+                connection = await self._connect(path)
+                answer = await _ask(connection, make_question())
         except (OSError, TimeoutError, WebSocketException, msgspec.DecodeError) as error:
             await self.close()
-            raise SimulatorError(f"the simulator's page {self._url} draws no picture; is it still there?") from error
+            raise SimulatorError(f"the simulator's page {self._url} shows nothing; is it still there?") from error
         if isinstance(answer, bytes):
             return answer
         await self.close()  # the car has another number, or is in no scene
-        raise SceneError(f"the simulator's page {self._url} draws no picture now: {answer}")
+        raise SceneError(f"the simulator's page {self._url} shows nothing now: {answer}")
 
-    async def close(self) -> None:
-        """Leave; the next picture connects again."""
-        pictures, self._pictures = self._pictures, None
-        if pictures is not None:
-            await pictures.close()
-
-    async def _connect(self) -> ClientConnection:
-        if self._pictures is None:
+    async def _connect(self, path: str) -> ClientConnection:
+        if self._connection is None:
             async with self._open("/state") as states:
                 listed = msgspec.json.decode(await _ask(states, {}), type=ListedCars)
             self._car_id = choose_car(listed.cars, *self._car.describe_self())
-            self._pictures = await self._open("/picture")
-        return self._pictures
+            self._connection = await self._open(path)
+        return self._connection
+
+    def _download(self, path: str) -> bytes:
+        trust = [HTTPSHandler(context=_trust(self._url))] if self._url.startswith("https:") else []
+        with build_opener(ProxyHandler({}), *trust).open(self._url + path, timeout=PLACE_SECONDS) as answer:
+            content: bytes = answer.read()
+        return content
 
     def _open(self, path: str) -> connect:
         """Return what connects to an address of the page, without a proxy: simulators are near."""
@@ -149,6 +202,11 @@ class DistantViews:
         if self._url.startswith("https:"):
             options["ssl"] = _trust(self._url)
         return connect(self._url.replace("http", "ws", 1) + path, **options)
+
+
+def name_own(moment: bytes, car_id: int) -> bytes:
+    """Return a moment, a JSON object, with the number of our car before all else."""
+    return b'{"own":%d,' % car_id + moment[1:]
 
 
 async def _ask(connection: ClientConnection, question: Mapping[str, object]) -> str | bytes:

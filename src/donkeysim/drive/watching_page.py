@@ -11,10 +11,14 @@ import contextlib
 import time
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from donkeysim.core.errors import SceneError
 from donkeysim.core.image import encode_jpeg, spread_grey
 from donkeysim.drive.built_in_car import BuiltInSimulatedCar
 from donkeysim.sim.viewpoint import draw_car, draw_place, find_pose
+from donkeysim.watch.moments import describe_moment, get_place_file
+from donkeysim.watch.picture_cache import keep_snapshot
 from donkeysim.watch.spectator import create_app
 from donkeysim.watch.watchable import CHOSEN, CarRow, Outline, View, draw_outline
 from donkeysim.web.serving import PageServer
@@ -157,6 +161,30 @@ class WatchedCar:
             else:
                 picture = draw_car(car.car.simulator, car.car.row, kind, width, height)
         return encode_jpeg(picture)
+
+    async def take_moment(self) -> bytes:
+        """Return where everything is; see `Watchable`."""
+        self._require_car(CAR_ID)
+        interpolator = self._car.interpolator
+        interpolator.want()
+        if interpolator.is_live:
+            return interpolator.take_moment()
+        return await asyncio.to_thread(self._take_moment)
+
+    def _take_moment(self) -> bytes:
+        """Keep the moment right after a loop."""
+        with self._car.loop_done:
+            self._car.loop_done.wait(PICTURE_PATIENCE)
+        with self._car.lock:
+            simulator = self._car.car.simulator
+            kept = keep_snapshot(simulator, {CAR_ID: self._car.car.row}, self._car.interpolator.broadcast)
+            return msgspec.json.encode(describe_moment(kept, time.perf_counter(), 0.0, is_still=True))
+
+    async def write_place(self) -> bytes:
+        """Return the file of the place; see `Watchable`."""
+        self._require_car(CAR_ID)
+        simulator = self._car.car.simulator
+        return await asyncio.to_thread(get_place_file, simulator.scene, simulator.car_spec)
 
     async def load_scene(self, name: str) -> None:
         """Refuse; see `Watchable`."""

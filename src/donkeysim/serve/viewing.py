@@ -1,5 +1,7 @@
 """What watchers see of the running scene: its ground plan, its cars, and pictures of them."""
 
+import msgspec
+
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import SceneError
 from donkeysim.core.image import encode_jpeg
@@ -9,7 +11,11 @@ from donkeysim.serve.telemetry_scheduler import TelemetryScheduler
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car, draw_place
 from donkeysim.watch.live_interpolator import LiveInterpolator
+from donkeysim.watch.moments import describe_moment
+from donkeysim.watch.picture_cache import keep_snapshot
 from donkeysim.watch.watchable import CHOSEN, CarRow, Outline, View, draw_outline
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import CarSpec
 
 WATCHED_SECONDS = 2.0
 """After a question for the cars, those without a client are observed for so long [s]."""
@@ -63,6 +69,22 @@ class Viewing:
             if car.client is None and simulator.ledger.present[car.row]:
                 self._composer.observe(simulator, car)
                 simulator.clear_hits([car.row])
+
+    def take_moment(self, simulator: Simulator | None) -> bytes:
+        """Return where everything is, where time is not the clock's; see `Watchable.take_moment`."""
+        shown = self._require(simulator)
+        kept = keep_snapshot(shown, self._park.map_rows(), self.interpolator.broadcast)
+        return msgspec.json.encode(describe_moment(kept, self._read_clock(), 0.0, is_still=True))
+
+    def find_place(self, simulator: Simulator | None) -> tuple[Scene, CarSpec]:
+        """Return the place that is shown, and the kind of its cars."""
+        shown = self._require(simulator)
+        return shown.scene, shown.car_spec
+
+    def _require(self, simulator: Simulator | None) -> Simulator:
+        if simulator is None or self.outline is None:
+            raise SceneError("no scene is running; load one first.")
+        return simulator
 
     def take_picture(self, simulator: Simulator | None, kind: View, car_id: int, width: int, height: int) -> bytes:
         """Return a view of a car as JPEG; "place" needs none.

@@ -16,6 +16,7 @@ from donkeysim.core.clock import Clock
 from donkeysim.core.errors import DonkeySimError, SceneError, describe_unknown
 from donkeysim.serve.output import Output
 from donkeysim.serve.simulation_thread import SimulationThread
+from donkeysim.watch.moments import get_place_file
 from donkeysim.watch.watchable import CarRow, Outline, View
 from donkeysim.world.specs import RoadSpec
 
@@ -92,6 +93,21 @@ class WatchedThread(SimulationThread):
         return await self.ask(
             lambda simulation: simulation.take_picture(view, car_id, width, height), self._picture_inbox
         )
+
+    async def take_moment(self) -> bytes:
+        """Return where everything is; see `Watchable`."""
+        interpolator = None if self._simulation is None else self._simulation.viewing.interpolator
+        if interpolator is not None:
+            interpolator.want()
+            if interpolator.is_live:
+                return interpolator.take_moment()
+        take = lambda simulation: simulation.viewing.take_moment(simulation.simulator)  # noqa: E731
+        return await self.ask(take, self._picture_inbox)
+
+    async def write_place(self) -> bytes:
+        """Return the file of the running place; see `Watchable`."""
+        place = await self.ask(lambda simulation: simulation.viewing.find_place(simulation.simulator))
+        return await asyncio.to_thread(get_place_file, *place)
 
     async def load_scene(self, name: str) -> None:
         """Begin to load a scene; see `Watchable`."""

@@ -8,10 +8,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+import msgspec
+
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import SceneError
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.broadcast import Broadcast
+from donkeysim.watch.moments import describe_moment
 from donkeysim.watch.picture_cache import RATE, FrameSnapshot, PictureCache, draw_car_view, find_car_view, keep_snapshot
 
 WANTED_SECONDS = 2.0
@@ -50,6 +53,7 @@ class LiveInterpolator:
         self._frames: tuple[_Frame, ...] = ()
         self._pictures = PictureCache()
         self._own = self.broadcast = Broadcast(wants_cameras=False)
+        self._told: tuple[_Frame | None, bytes] = (None, b"")
 
     # -- on the thread that steps -------------------------------------------------------------------------------------
 
@@ -113,6 +117,18 @@ class LiveInterpolator:
         return self._pictures.take(
             (slot, view), lambda room: draw_car_view(before.snapshot, after.snapshot, share, view, slot / RATE, room)
         )
+
+    def take_moment(self) -> bytes:
+        """Return the newest moment, a `PlaceMoment` as JSON, made once for all who ask."""
+        frames = self._frames
+        if not frames:
+            raise SceneError("nothing is kept of this moment; ask again.")
+        frame, told = self._told
+        if frame is not frames[-1]:
+            frame = frames[-1]
+            told = msgspec.json.encode(describe_moment(frame.snapshot, frame.time, frame.period))
+            self._told = frame, told
+        return told
 
 
 def find_share(frames: tuple[_Frame, ...], now: float) -> tuple[_Frame, _Frame, float]:

@@ -18,13 +18,14 @@ from donkeysim.core.types import ByteArray
 from donkeysim.render.camera import Renderer
 from donkeysim.render.moment import Moment, blend_moments
 from donkeysim.render.scratch import ScratchRoom
+from donkeysim.render.tables import PoseTables
 from donkeysim.sim.simulator import Simulator
-from donkeysim.sim.viewpoint import find_flight, find_view, make_seat_camera, make_view_camera
+from donkeysim.sim.viewpoint import View, find_flight, find_view, make_seat_camera, make_view_camera
 from donkeysim.watch.broadcast import Broadcast, Cuts
 from donkeysim.watch.tv import TrackCameras
 from donkeysim.watch.watchable import CHOSEN
 from donkeysim.world.scene import Scene
-from donkeysim.world.specs import CameraSpec
+from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec
 
 # Above the 20 to 25 a second from which movement looks smooth, half of what screens show.
 RATE = 30.0
@@ -52,6 +53,8 @@ class FrameSnapshot(NamedTuple):
         cars_per_world: As in `Ledger`.
         rows: The cars' by their ids.
         cameras: What the cars have, by row.
+        bodies: What they wear, by row.
+        car: What kind all of them are.
         cuts: What the director of pictures has decided.
         beside: The cameras beside the track; None: there are none.
     """
@@ -62,6 +65,8 @@ class FrameSnapshot(NamedTuple):
     cars_per_world: int
     rows: Mapping[int, int]
     cameras: Mapping[int, CameraSpec | None]
+    bodies: Mapping[int, BodySpec]
+    car: CarSpec
     cuts: Cuts
     beside: TrackCameras | None
 
@@ -75,6 +80,8 @@ def keep_snapshot(simulator: Simulator, rows: Mapping[int, int], broadcast: Broa
         cars_per_world=simulator.spec.cars_per_world,
         rows=rows,
         cameras={row: simulator.get_camera(row) for row in rows.values()},
+        bodies={row: simulator.get_body(row) for row in rows.values()},
+        car=simulator.car_spec,
         cuts=broadcast.cuts,
         beside=broadcast.cameras,
     )
@@ -168,12 +175,20 @@ def draw_car_view(
         camera = make_seat_camera(own, view.width, view.height) if kind == "seat" else own
         return after.renderer.draw_seat(moment, row, camera, room)
     place, world = moment.poses.position[row], row // after.cars_per_world
-    if kind == "tv" and after.beside is not None and after.cuts.camera[row] >= 0:
-        first, poses = world * after.cars_per_world, moment.poses
-        company = [car for car in range(first, first + after.cars_per_world) if car != row and poses.present[car]]
-        raised = np.array([0.0, 0.0, TV_RAISE])
-        eye, field = after.beside.aim(int(after.cuts.camera[row]), place + raised, poses.position[company] + raised)
-        return after.renderer.draw_view(moment, world, eye, replace(camera, fov=field), room)
+    aimed = aim_beside(after, moment.poses, row) if kind == "tv" else None
+    if aimed is not None:
+        return after.renderer.draw_view(moment, world, aimed[0], replace(camera, fov=aimed[1]), room)
     x, y, z = place.tolist()
     eye = find_view(kind, x, y, z, float(find_yaws(moment.poses.orientation[row])))
     return after.renderer.draw_view(moment, world, eye, camera, room, row)
+
+
+def aim_beside(snapshot: FrameSnapshot, poses: PoseTables, row: int) -> tuple[View, float] | None:
+    """Return where the camera beside the track looks that shows a car, and its field of view [rad]; None: none does."""
+    if snapshot.beside is None or snapshot.cuts.camera[row] < 0:
+        return None
+    first = row // snapshot.cars_per_world * snapshot.cars_per_world
+    company = [car for car in range(first, first + snapshot.cars_per_world) if car != row and poses.present[car]]
+    raised = np.array([0.0, 0.0, TV_RAISE])
+    camera = int(snapshot.cuts.camera[row])
+    return snapshot.beside.aim(camera, poses.position[row] + raised, poses.position[company] + raised)

@@ -7,6 +7,8 @@ so a slow viewer gets fewer pictures and never a queue of old ones, and a hidden
 `GET /`                    the page; `/wall`: the same for a projector, its scripts see where it is
 `GET /outline`             ground plan of the running scene, or null
 `WebSocket /state`         `StateRequest` in, `StateReply` out, as JSON text
+`GET /place.glb`           the running place as `watch.place_model` writes it, for who draws it
+`WebSocket /moments`       `MomentRequest` in, a `watch.moments.PlaceMoment` out as JSON text, once it is a new one
 `WebSocket /picture`       `PictureRequest` in as JSON text, a JPEG out as bytes (or `Refusal` as text)
 `POST /scene`              `SceneRequest`: load a scene from the menu
 `POST /road`               `RoadRequest`: make another road, where roads are generated
@@ -26,7 +28,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated
 
 import msgspec
 from starlette.requests import Request
@@ -36,10 +37,24 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from donkeysim.core.errors import SceneError, SpecError
-from donkeysim.watch.watchable import CarRow, View, Watchable, WatchableRaces
+from donkeysim.watch.messages import (
+    CarEntry,
+    CarReadings,
+    DrawnValue,
+    MomentRequest,
+    PaceCarRequest,
+    PictureRequest,
+    RoadRequest,
+    SceneCard,
+    SceneRequest,
+    StateReply,
+    StateRequest,
+)
+from donkeysim.watch.watchable import CarRow, NewMoments, Watchable, WatchableRaces
 from donkeysim.web.access import THIS_MACHINE, Access
 from donkeysim.web.limits import PictureTurns, find_client
 from donkeysim.web.page import (
+    GLB,
     SCENE_PICTURES,
     answer_file,
     answer_json,
@@ -51,7 +66,6 @@ from donkeysim.web.page import (
 from donkeysim.web.token import may_change
 from donkeysim.world.randomization import find_unit
 from donkeysim.world.specs import RoadSpec
-from donkeysim.world.telemetry import Telemetry
 from donkeysim.world.tracks.catalogue import group_scenes
 
 PAGES = Path(__file__).parent / "pages"
@@ -62,118 +76,6 @@ RECENT_LAPS = 8
 # A screen's period each: cheaper for both sides than an answer that says nothing new.
 SECOND_LOOKS, LOOK_SECONDS = 2, 1.0 / 60.0
 """Who asks again before there is a new picture waits a moment for it [s], so often at most."""
-
-PixelCount = Annotated[int, msgspec.Meta(ge=16, le=1280)]
-
-
-class StateRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """What a page wants to know: the readings of this car in addition to the list of all.
-
-    `at` is the moment of the time line that it shows [s], null for now.
-    """
-
-    car: int | None = None
-    at: float | None = None
-
-
-class PictureRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The next picture: which view of which car, how many pixels, at which moment of the time line [s], null for now.
-
-    "place" needs no car; any number will do. The car -1 is the one that is worth watching.
-    """
-
-    view: View
-    car: int
-    width: PixelCount
-    height: PixelCount
-    at: float | None = None
-
-
-class SceneRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """Which scene to load."""
-
-    name: str
-
-
-class RoadRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """Which road to make, in scenes that generate theirs; as `RoadSpec`."""
-
-    style: int
-    seed: int
-    turn: float
-
-
-class PaceCarRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """Whether a pace car shall drive."""
-
-    drives: bool
-
-
-class SceneCard(msgspec.Struct):
-    """A scene of the menu, whether it has a picture, and whose design it is, see `group_scenes`."""
-
-    name: str
-    has_preview: bool
-    group: str
-
-
-class CarEntry(msgspec.Struct):
-    """A row of the list of cars; times in s, pose in m and rad (world frame)."""
-
-    id: int
-    name: str
-    style: str
-    colour: tuple[int, int, int]
-    is_pace_car: bool
-    pose: tuple[float, float, float]
-    lap: int
-    last_lap: float | None
-    best_lap: float | None
-
-
-class DrawnValue(msgspec.Struct):
-    """One value that was drawn for a car, as in `world.randomization`."""
-
-    name: str
-    value: float
-    unit: str
-
-
-class CarReadings(msgspec.Struct):
-    """Everything about the watched car."""
-
-    id: int
-    telemetry: Telemetry | None
-    lap_times: tuple[float, ...]
-    lap_count: int
-    last_hit: str
-    drawn: list[DrawnValue]
-
-
-class StateReply(msgspec.Struct):
-    """The state of the simulation at one moment, and whether this viewer may change it.
-
-    `environment` is the id of the scene's environment, "" where it has none; `control` the address of a control page,
-    "" for none; `pace_car` whether one drives, null where there cannot be one. `race` is null where none is held,
-    `time_line` where nothing of the past is kept, `joining` where nobody can join.
-    """
-
-    may_change: bool
-    environment: str
-    control: str
-    pace_car: bool | None
-    scene: str | None
-    is_loading: bool
-    stage: str
-    wire_port: int | None
-    scenes: list[SceneCard]
-    road: RoadSpec | None
-    cars: list[CarEntry]
-    readings: CarReadings | None
-    faults: dict[str, int]
-    race: msgspec.Struct | None = None
-    time_line: msgspec.Struct | None = None
-    joining: msgspec.Struct | None = None
 
 
 def create_app(
@@ -205,6 +107,8 @@ def create_app(
         [
             Route("/outline", spectator.show_outline),
             WebSocketRoute("/state", spectator.serve_state),
+            Route("/place.glb", spectator.show_place),
+            WebSocketRoute("/moments", spectator.serve_moments),
             WebSocketRoute("/picture", spectator.serve_pictures),
             Route("/scene", spectator.load_scene, methods=["POST"]),
             Route("/road", spectator.make_road, methods=["POST"]),
@@ -293,6 +197,22 @@ class Spectator:
             return picture
 
         await answer_questions(socket, answer_picture)
+
+    async def show_place(self, _request: Request) -> Response:
+        """Answer the file of the running place."""
+        return Response(await self._watchable.write_place(), media_type=GLB)
+
+    async def serve_moments(self, socket: WebSocket) -> None:
+        """Answer each request with where everything is, as soon as that is new."""
+        moments = NewMoments(self._watchable.take_moment)
+
+        async def answer_moment(question: str) -> bytes:
+            at = decode_question(question, MomentRequest).at
+            if at is not None:
+                return await self._find_past(at).take_moment(at)
+            return await moments.take()
+
+        await answer_questions(socket, answer_moment)
 
     async def serve_state(self, socket: WebSocket) -> None:
         """Answer each request of one page with the state."""

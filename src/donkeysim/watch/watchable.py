@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 View = Literal["chase", "top", "seat", "camera", "place", "tv"]
 """From behind the car, from above, from its camera's place drawn larger, or what the car's own camera sees; a flight
 along the road, without a car; or a camera beside the track, the one that sees the car best."""
+
+LOOKS, LOOK_SECONDS = 20, 0.005
+"""Who asks before there is a new moment waits for it, so long at most: two moments at 20 Hz."""
 
 CHOSEN = -1
 """Instead of a car's id: the car that is worth watching now, as the director of pictures chooses."""
@@ -130,6 +134,20 @@ class Watchable(Protocol):
             DonkeySimError: There is no such car.
         """
 
+    async def take_moment(self) -> bytes:
+        """Return where everything is now, a `watch.moments.PlaceMoment` as JSON; the same bytes until that is new.
+
+        Raises:
+            DonkeySimError: No scene is running.
+        """
+
+    async def write_place(self) -> bytes:
+        """Return the file of the running place, see `watch.place_model`.
+
+        Raises:
+            DonkeySimError: No scene is running.
+        """
+
     async def load_scene(self, name: str) -> None:
         """Load a scene from the menu; returns once loading has begun.
 
@@ -170,6 +188,23 @@ class Watchable(Protocol):
         """
 
 
+class NewMoments:
+    """Moments for one viewer, each as soon as it is another one than the last, or what there is after `LOOKS` looks."""
+
+    def __init__(self, take: Callable[[], Awaitable[bytes]]) -> None:
+        self._take, self._last = take, b""
+
+    async def take(self) -> bytes:
+        """Return the next one."""
+        for _ in range(LOOKS):
+            told = await self._take()
+            if told is not self._last:
+                self._last = told
+                break
+            await asyncio.sleep(LOOK_SECONDS)
+        return self._last
+
+
 class WatchableRaces(Protocol):
     """What a page shows of races beside the cars of this moment: how they stand, now and at any moment that is kept.
 
@@ -190,3 +225,6 @@ class WatchableRaces(Protocol):
 
     async def take_picture(self, view: View, car_id: int, width: int, height: int, at: float) -> bytes:
         """Return a view of a car at a moment of the time line [s]; otherwise as `Watchable.take_picture`."""
+
+    async def take_moment(self, at: float) -> bytes:
+        """Return where everything is at a moment of the time line [s]; otherwise as `Watchable.take_moment`."""

@@ -29,7 +29,7 @@ CONTENT_POLICY = "; ".join(
         "script-src 'self'",
         "style-src 'self'",
         "img-src 'self' blob:",
-        "connect-src 'self'",
+        "connect-src 'self' blob:",  # three.js reads the pictures in a place's file so
         "manifest-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",

@@ -46,6 +46,9 @@ MEDIA_TYPES = {
 }
 """Only files with these endings are served."""
 
+GLB = "model/gltf-binary"
+"""Media type of a place's file."""
+
 SHARED_FOLDER = Path(__file__).parent / "static"
 """Style, icon, scripts and pictures that all pages share; a page mounts it at /shared."""
 

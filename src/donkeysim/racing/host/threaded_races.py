@@ -57,6 +57,10 @@ class ThreadedRaces:
         """Return a view of a car; the past is drawn beside the race."""
         return await asyncio.to_thread(self._get_races().recording.take_picture, view, car_id, width, height, at)
 
+    async def take_moment(self, at: float) -> bytes:
+        """Return where everything is at a moment."""
+        return self._get_races().recording.take_moment(at)
+
     async def act(self, act: Act) -> None:
         """Let the race engineer do something."""
         await self._ask(lambda races: races.act(act))

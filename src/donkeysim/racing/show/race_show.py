@@ -29,6 +29,7 @@ from donkeysim.racing.show.race_view import Joining, RaceView, TimeLine
 from donkeysim.racing.show.recording import RaceRecording
 from donkeysim.racing.show.timing import CarLook, Timing
 from donkeysim.record.replay import Replay
+from donkeysim.watch.moments import get_place_file
 from donkeysim.watch.watchable import CarRow, Outline, View, WatchableRaces, draw_outline
 from donkeysim.web.page import answer_json, read_question
 from donkeysim.world.specs import RoadSpec
@@ -142,6 +143,14 @@ class RaceShow:
     async def take_picture(self, view: View, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
         """Return a view of a car as JPEG; see `Watchable`."""
         return await asyncio.to_thread(self._recording.take_picture, view, car_id, width, height, at)
+
+    async def take_moment(self, at: float | None = None) -> bytes:
+        """Return where everything is at a moment; see `Watchable`."""
+        return self._recording.take_moment(at)
+
+    async def write_place(self) -> bytes:
+        """Return the file of the place; see `Watchable`."""
+        return await asyncio.to_thread(get_place_file, *self._recording.find_place())
 
     def joining(self) -> None:
         """Return None: it has been driven."""

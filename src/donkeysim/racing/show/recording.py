@@ -26,9 +26,11 @@ from donkeysim.render.moment import Moment, blend_moments
 from donkeysim.render.tables import PictureTables, PoseTables
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.broadcast import Broadcast, Cuts
-from donkeysim.watch.picture_cache import RATE, FrameSnapshot, PictureCache, draw_car_view, find_car_view
+from donkeysim.watch.moments import describe_moment
+from donkeysim.watch.picture_cache import RATE, FrameSnapshot, PictureCache, draw_car_view, find_car_view, keep_snapshot
 from donkeysim.watch.watchable import CarRow
-from donkeysim.world.specs import BodySpec
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import CarSpec
 
 VIEW_SECONDS = 0.2
 """Between two kept views of the race [s]; its clock is advanced in between."""
@@ -49,6 +51,8 @@ HOPE_SECONDS, MOST_TROUBLES, HOPELESS = 60.0, 4, 0.01
 FIGHT_SECONDS = 1.0
 """Who follows another within this time fights for its place [s]."""
 
+_NOTHING = "nothing of the race is kept yet; ask again in a moment."
+
 CAR_FIELDS = (
     ("present", 1),
     ("position", 3),
@@ -66,7 +70,6 @@ class _Epoch(NamedTuple):
     first: int
     snapshot: FrameSnapshot
     tables: PictureTables
-    bodies: Mapping[int, BodySpec]
     props: PropTracks
 
 
@@ -124,11 +127,11 @@ class RaceRecording:
         cuts = self.broadcast.note(simulator, rows, None if view is None else rate_cars(view, at), at)
         self._ids = {row: car_id for car_id, row in rows.items()}
         view = self._name_chosen(view)
-        moment = simulator.keep_moment()
+        kept = keep_snapshot(simulator, rows, self.broadcast)
         with self._lock:
             number = self._forgotten + len(self._frames)
-            self._note_epoch(number, simulator, rows, moment)
-            self._frames.append(_Frame(at, pack_cars(moment.poses), cuts.camera, cuts.chosen))
+            self._note_epoch(number, kept)
+            self._frames.append(_Frame(at, pack_cars(kept.moment.poses), cuts.camera, cuts.chosen))
             self._ats.append(at)
             self._latest = view
             self._keep_view(view, at)
@@ -144,33 +147,23 @@ class RaceRecording:
     def _name_chosen(self, view: RaceView | None) -> RaceView | None:
         return None if view is None else msgspec.structs.replace(view, on_air=self.on_air)
 
-    def _note_epoch(self, number: int, simulator: Simulator, rows: Mapping[int, int], moment: Moment) -> None:
-        cameras = {row: simulator.get_camera(row) for row in rows.values()}
+    def _note_epoch(self, number: int, now: FrameSnapshot) -> None:
+        moment, rows = now.moment, now.rows
         last = self._epochs[-1] if self._epochs else None
-        if last is not None and last.snapshot.renderer is simulator.renderer:
+        if last is not None and last.snapshot.renderer is now.renderer:
             tables, props = share_tables(last.tables, moment.tables), last.props
             props.append(number, moment.poses)
             if (
                 tables is last.tables
                 and rows == last.snapshot.rows
-                and cameras == last.snapshot.cameras
-                and self.broadcast.cameras is last.snapshot.beside
+                and now.cameras == last.snapshot.cameras
+                and now.beside is last.snapshot.beside
             ):
                 return
         else:
             tables, props = moment.tables, PropTracks(moment.poses)
-        snapshot = FrameSnapshot(
-            moment=Moment(tables, moment.poses),
-            renderer=simulator.renderer,
-            scene=simulator.scene,
-            cars_per_world=simulator.spec.cars_per_world,
-            rows=dict(rows),
-            cameras=cameras,
-            cuts=self.broadcast.cuts,
-            beside=self.broadcast.cameras,
-        )
-        bodies = {row: simulator.get_body(row) for row in rows.values()}
-        self._epochs.append(_Epoch(number, snapshot, tables, bodies, props))
+        snapshot = now._replace(moment=Moment(tables, moment.poses), rows=dict(rows))
+        self._epochs.append(_Epoch(number, snapshot, tables, props))
 
     def _keep_view(self, view: RaceView | None, at: float) -> None:
         """Keep a view now and then, without its marks: they are those of the latest."""
@@ -210,15 +203,15 @@ class RaceRecording:
         frames = self._find(at)
         if frames is None:
             return []
-        epoch, before, after, share = frames
+        _, before, after, share = frames
         poses = blend_moments(before.moment, after.moment, share).poses
         yaw = find_yaws(poses.orientation)
         return [
             CarRow(
                 car_id=car_id,
-                name=epoch.bodies[row].name,
-                style=epoch.bodies[row].style,
-                colour=epoch.bodies[row].colour,
+                name=after.bodies[row].name,
+                style=after.bodies[row].style,
+                colour=after.bodies[row].colour,
                 is_pace_car=False,
                 telemetry=None,
                 pose=(float(poses.position[row, 0]), float(poses.position[row, 1]), float(yaw[row])),
@@ -226,6 +219,30 @@ class RaceRecording:
             for car_id, row in after.rows.items()
             if poses.present[row]
         ]
+
+    def take_moment(self, at: float | None = None) -> bytes:
+        """Return where everything is at a moment [s], None: the last one; a `PlaceMoment` as JSON.
+
+        Raises:
+            SceneError: Nothing is kept.
+        """
+        frames = self._find(at)
+        if frames is None:
+            raise SceneError(_NOTHING)
+        _, before, after, share = frames
+        between = after._replace(moment=blend_moments(before.moment, after.moment, share))
+        return msgspec.json.encode(describe_moment(between, 0.0 if at is None else at, 0.0, is_still=True))
+
+    def find_place(self) -> tuple[Scene, CarSpec]:
+        """Return where the race is, and the kind of its cars.
+
+        Raises:
+            SceneError: Nothing is kept.
+        """
+        frames = self._find(None)
+        if frames is None:
+            raise SceneError(_NOTHING)
+        return frames[2].scene, frames[2].car
 
     def take_picture(self, kind: str, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
         """Return a view of a car as JPEG.
@@ -242,7 +259,7 @@ class RaceRecording:
         """
         line = self.time_line()
         if line is None:
-            raise SceneError("nothing of the race is kept yet; ask again in a moment.")
+            raise SceneError(_NOTHING)
         slot = round(min(max(line.end if at is None else at, line.begin), line.end) * RATE)
         frames = self._find(slot / RATE)
         assert frames is not None, "something is kept"

@@ -5,6 +5,7 @@ import { tellGap } from "/pages/moments.js";
 import { Asking } from "/shared/asking.js";
 import { byId, make, setText } from "/shared/elements.js";
 import { PicturePane } from "/shared/picture.js";
+import { Drawing } from "/shared/viewer/drawing.js";
 
 const INTERVAL_MS = 1000 / 30;
 const INSET_INTERVAL_MS = 50;
@@ -14,9 +15,10 @@ export class Screens {
   /**
    * @param {() => number | null | undefined} findMoment which moment pictures show
    * @param {(error: string | null) => void} onResult of the first picture
+   * @param {() => void} onDrawing told when the browser draws from now on, or the simulator
    * @param {(index: number) => void} onPick called with the pane that was clicked, while there are four
    */
-  constructor(findMoment, onResult, onPick) {
+  constructor(findMoment, onResult, onDrawing, onPick) {
     this.findMoment = findMoment;
     this.onPick = onPick;
     this.panes = [this.makePane(byId("picture"), INTERVAL_MS, onResult)];
@@ -24,6 +26,7 @@ export class Screens {
     this.inset = this.makePane(byId("inset-picture"), INSET_INTERVAL_MS, blind);
     this.boxes = [byId("picture").parentElement];
     this.addPlate(this.boxes[0], 0);
+    this.drawing = new Drawing(byId("panes"), byId("drawing"), { findMoment, onResult, onChange: onDrawing });
   }
 
   makePane(canvas, interval, onResult) {
@@ -64,17 +67,22 @@ export class Screens {
   show(wanted, insetCar) {
     this.grow(wanted.length);
     byId("panes").classList.toggle("split", wanted.length > 1);
+    const panes = wanted.map(({ view, car }, index) => ({ view, car, box: this.boxes[index] }));
+    const drawn = this.drawing.show(panes);
     this.panes.forEach((pane, index) => {
       const { view, car, label } = wanted[index] ?? { view: "chase", car: null, label: "" };
       this.boxes[index].hidden = index >= wanted.length;
+      const isDrawn = drawn.has(panes[index]);
+      this.boxes[index].classList.toggle("seen-through", isDrawn);
       if (pane.canvas.getAttribute("aria-label") !== label) pane.canvas.setAttribute("aria-label", label);
-      watch(pane, view, car);
+      watch(pane, view === "orbit" ? "chase" : view, isDrawn ? null : car);
     });
     watch(this.inset, "camera", insetCar);
   }
 
   /** Show nothing. */
   rest() {
+    this.drawing.show([]);
     for (const pane of [...this.panes, this.inset]) watch(pane, "chase", null);
   }
 

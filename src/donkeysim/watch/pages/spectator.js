@@ -30,11 +30,12 @@ texts.offer(byId("language"), showLanguage);
 
 const stateLink = new Asking("/state", (isOpen) => { if (!isOpen) loseConnection(); keepAsking(); });
 const race = new RaceSide({ choose: chooseOne, act, refresh: () => { if (state) showState(state); } });
-const screens = new Screens(() => race.at, showPictureError, (index) => race.mark(index));
+const screens = new Screens(() => race.at, showPictureError, showDrawing, (index) => race.mark(index));
 const carList = new CarList(chooseOne);
 const map = new TrackMap(byId("map"), (car) => (state.race ? race.pick(car) : chooseOne(car)));
 const readings = new Readings();
 
+screens.drawing.say(texts.code);
 document.title = texts.say("title");
 document.addEventListener("visibilitychange", keepAsking);
 
@@ -64,7 +65,13 @@ function showLink(isLive) {
   setText(byId("link-text"), texts.say(byId("link-text").dataset.text));
 }
 
+function showDrawing() {
+  for (const element of document.querySelectorAll("[data-drawn-here]")) element.hidden = !screens.drawing.isOn;
+  if (state) showState(state);
+}
+
 function showLanguage() {
+  screens.drawing.say(texts.code);
   document.title = texts.say("title");
   for (const id of ["scenes", "watched"]) delete byId(id).dataset.key;
   map.start();
@@ -176,7 +183,7 @@ function makeRoadSign() {
 
 /** Watch the reader's own car: the one that the address names, else one that somebody drives, else the pace car. */
 function chooseCar(before) {
-  if (view === "tv") chooseView("chase");
+  if (view === "tv" || (view === "orbit" && !screens.drawing.isOn)) chooseView("chase");
   const cars = state.cars;
   const current = cars.find((car) => car.id === watched);
   if (isChosen && current) return;
@@ -325,7 +332,8 @@ const KEYS = {
   c: () => chooseView("chase"),
   t: () => chooseView("top"),
   v: () => chooseView("camera"),
-  s: () => { if (state.race) chooseView("seat"); },
+  o: () => { if (screens.drawing.isOn) chooseView("orbit"); },
+  s: () => { if (state.race || screens.drawing.isOn) chooseView("seat"); },
   b: () => { if (state.race) chooseView("tv"); },
   n: () => stepCar(1),
   p: () => stepCar(-1),

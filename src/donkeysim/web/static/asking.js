@@ -28,8 +28,15 @@ export class Asking {
     this.socket.onclose = () => this.lose();
   }
 
+  /** Ask no more. */
+  close() {
+    this.isClosed = true;
+    this.socket.close();
+  }
+
   lose() {
     this.settle(null);
+    if (this.isClosed) return;
     this.onChange(false);
     setTimeout(() => this.open(), this.retry);
     this.retry = Math.min(this.retry * 2, LONGEST_RETRY_MS);

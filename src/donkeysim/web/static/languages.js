@@ -9,9 +9,13 @@ const TAGS = { en: "en", zh: "zh-Hans", ja: "ja" };
 const PLACES = { text: null, label: "aria-label", title: "title", alt: "alt" };
 
 export class Texts {
-  /** @param {string} folder address of the folder with the texts */
-  constructor(folder) {
+  /**
+   * @param {string} folder address of the folder with the texts
+   * @param {ParentNode} root what they are for
+   */
+  constructor(folder, root = document) {
     this.folder = folder;
+    this.root = root;
     this.texts = {};
     this.code = "en";
   }
@@ -48,7 +52,7 @@ export class Texts {
     this.texts = texts;
     this.code = code;
     document.documentElement.lang = TAGS[code];
-    this.apply(document);
+    this.apply(this.root);
   }
 
   /** The text of this name with {values} filled in; the name itself while there is none. */

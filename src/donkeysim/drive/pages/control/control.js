@@ -287,6 +287,7 @@ byId("mpeg-image").addEventListener("error", () => {
 
 function showTexts() {
   document.title = texts.say("title");
+  views.drawing.say(texts.code);
   if (report) { readings.show(report); showPilots(report); places.showButton(); }
   showDriver();
 }

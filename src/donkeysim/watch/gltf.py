@@ -1,0 +1,82 @@
+"""Writes glTF 2.0 files: arrays and pictures into one binary buffer, and what they are as JSON before it.
+
+Our axes are z up, glTF's y up: whoever lays out the nodes turns the outermost one by `UPRIGHT`.
+Source: the Khronos glTF 2.0 specification, sections 3.6 (buffers, accessors) and 4 (GLB).
+"""
+
+import struct
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+UPRIGHT = (-(0.5**0.5), 0.0, 0.0, 0.5**0.5)
+"""Rotation (x, y, z, w) that turns a thing with z up into one with y up."""
+
+_COMPONENTS = {"float32": 5126, "uint32": 5125, "uint16": 5123, "int8": 5120}
+_SHAPES = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4"}
+_JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
+_ALIGNED = 4
+
+
+class GltfWriter:
+    """One file that grows. Indices it returns are those of the specification.
+
+    Attributes:
+        document: The JSON part without buffers; add nodes, meshes, materials and scenes here.
+    """
+
+    def __init__(self, generator: str) -> None:
+        self.document: dict[str, Any] = {"asset": {"version": "2.0", "generator": generator}}
+        self._data = bytearray()
+
+    def add(self, kind: str, entry: dict[str, Any]) -> int:
+        """Add an entry to one of the document's lists ("nodes", "meshes" …) and return its index."""
+        entries: list[Any] = self.document.setdefault(kind, [])
+        entries.append(entry)
+        return len(entries) - 1
+
+    def add_array(self, array: NDArray[Any], *, is_index: bool = False, has_bounds: bool = False) -> int:
+        """Add an array, shape [count] or [count, components], and return its accessor.
+
+        Args:
+            array: float32, uint32, uint16, or int8 that stands for -1 to 1; rows of int8 are padded to four bytes.
+            is_index: Whether it says which vertices triangles have.
+            has_bounds: Whether readers are told the least and largest values, as they must be of positions.
+        """
+        count, width = len(array), 1 if array.ndim == 1 else array.shape[1]
+        entry: dict[str, Any] = {"componentType": _COMPONENTS[array.dtype.name], "count": count, "type": _SHAPES[width]}
+        view: dict[str, Any] = {"target": 34963 if is_index else 34962}
+        if has_bounds:
+            entry |= {"min": array.min(axis=0).tolist(), "max": array.max(axis=0).tolist()}
+        if array.dtype == np.int8:
+            entry["normalized"] = True
+            array = np.pad(array, ((0, 0), (0, -width % _ALIGNED)))
+            view["byteStride"] = array.shape[1]
+        entry["bufferView"] = self._add_bytes(np.ascontiguousarray(array).tobytes(), view)
+        return self.add("accessors", entry)
+
+    def add_image(self, content: bytes, media_type: str, name: str) -> int:
+        """Add a picture file, "image/png" or "image/webp", and return its image."""
+        view = self._add_bytes(content, {})
+        return self.add("images", {"bufferView": view, "mimeType": media_type, "name": name})
+
+    def encode(self) -> bytes:
+        """Return the file."""
+        self.document["buffers"] = [{"byteLength": len(self._data)}]
+        text = msgspec.json.encode(self.document)
+        text += b" " * (-len(text) % _ALIGNED)
+        self._pad()
+        chunks = struct.pack("<II", len(text), _JSON_CHUNK) + text
+        chunks += struct.pack("<II", len(self._data), _BINARY_CHUNK) + bytes(self._data)
+        return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
+
+    def _add_bytes(self, content: bytes, view: dict[str, Any]) -> int:
+        self._pad()
+        view |= {"buffer": 0, "byteOffset": len(self._data), "byteLength": len(content)}
+        self._data += content
+        return self.add("bufferViews", view)
+
+    def _pad(self) -> None:
+        self._data += bytes(-len(self._data) % _ALIGNED)

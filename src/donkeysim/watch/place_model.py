@@ -1,0 +1,272 @@
+"""A place and its cars as one glTF file, for whoever draws them elsewhere: the pages, a modelling program.
+
+It is made of what the camera's pictures are made of, so that what people see is what is simulated. The first scene of
+the file is the place, with what can be pushed about as nodes of its own; the second one has a body and a wheel of each
+style, each at the origin. All lie in our frame, below a node that turns it upright.
+
+What the format has no words for stands in `extras`: of the first scene, `PlaceNotes`; of the second one, `CarNotes`; of
+a material, `MaterialNotes`.
+"""
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from PIL import Image
+
+from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray
+from donkeysim.render.body import fit_models
+from donkeysim.watch.gltf import UPRIGHT, GltfWriter
+from donkeysim.world.scene import (
+    CLASS_GROUND,
+    CLASS_LINE,
+    CLASS_ROAD,
+    SHADE_CUTOUT,
+    SHADE_PAINT,
+    SHADE_TEXTURE,
+    SHADE_TWO_SIDED,
+    SHADE_UNLIT,
+    Material,
+    Mesh,
+    Scene,
+)
+from donkeysim.world.specs import CarSpec
+
+CLASS_NAMES = ("sky", "ground", "road", "line", "prop", "car")
+"""Of CLASS_*, by number."""
+
+SHARES = (CLASS_GROUND, CLASS_ROAD, CLASS_LINE)
+"""Classes that a class map has a channel for, red first; all others are black."""
+
+# Below it, walls that meet in a corner would look round; above it, a car's bonnet would look like a folded sheet.
+CREASE = 0.77
+"""Triangles of one corner whose normals have at least this cosine look like one bent surface."""
+
+WEBP_QUALITY = 88
+"""Of textures; below it grain of asphalt goes."""
+
+WEBP_EFFORT = 0
+"""0 to 6: a third more bytes than the most would leave, in a tenth of the time."""
+
+
+class MaterialNotes(msgspec.Struct):
+    """How a material is to be coloured: its class, whether the car's own colour multiplies it, its map of classes."""
+
+    segment: str
+    is_paint: bool
+    class_map: int | None
+
+
+class PlaceNotes(msgspec.Struct):
+    """Light as in `world.scene.Light`, with the sky as a texture (null: none), and the path's nodes [m]."""
+
+    name: str
+    sun_direction: tuple[float, float, float]
+    sun_colour: tuple[float, float, float]
+    ambient_colour: tuple[float, float, float]
+    fog_colour: tuple[float, float, float]
+    fog_density: float
+    sky: int | None
+    path: list[list[float]]
+    is_closed: bool
+
+
+class CarNotes(msgspec.Struct):
+    """Wheel centres at full compression, body frame [m], which wheels are steered, and their radius [m]."""
+
+    wheel_position: list[list[float]]
+    wheel_steered: list[bool]
+    wheel_radius: float
+
+
+def write_place(scene: Scene, car: CarSpec) -> bytes:
+    """Return the file, GLB.
+
+    Args:
+        scene: The place.
+        car: Whose wheels the bodies stand on.
+    """
+    return _PlaceWriter(scene, car).write()
+
+
+class _PlaceWriter:
+    """Lays one place out in one file."""
+
+    def __init__(self, scene: Scene, car: CarSpec) -> None:
+        self._scene, self._car = scene, car
+        self._models = fit_models(scene, car)
+        self._file = GltfWriter("donkeysim")
+        self._textures: dict[tuple[str, int], int] = {}
+        self._materials: dict[int, int] = {}
+        self._meshes: dict[int, int] = {}
+
+    def write(self) -> bytes:
+        file, document = self._file, self._file.document
+        document["extensionsUsed"] = ["EXT_texture_webp", "KHR_materials_unlit", "KHR_mesh_quantization"]
+        document["extensionsRequired"] = ["EXT_texture_webp", "KHR_mesh_quantization"]
+        for wrap in (10497, 33071):
+            file.add("samplers", {"magFilter": 9729, "minFilter": 9987, "wrapS": wrap, "wrapT": wrap})
+        self._add_scene(self._scene.name, self._list_place(), self._describe_place())
+        self._add_scene("cars", self._list_cars(), self._describe_cars())
+        document["scene"] = 0
+        return file.encode()
+
+    def _add_scene(self, name: str, children: list[int], notes: msgspec.Struct) -> None:
+        root = self._file.add("nodes", {"name": name, "rotation": UPRIGHT, "children": children})
+        self._file.add("scenes", {"name": name, "nodes": [root], "extras": msgspec.to_builtins(notes)})
+
+    def _list_place(self) -> list[int]:
+        scene = self._scene
+        static = self._add_mesh("ground", scene.static)
+        nodes = [self._file.add("nodes", {"name": "ground", "mesh": static})]
+        for index, model in enumerate(scene.props.model.tolist()):
+            half = 0.5 * float(scene.props.yaw[index])
+            node = {
+                "name": f"prop {index}",
+                "mesh": self._add_model(model, scene.labels[scene.props.name[index]]),
+                "translation": scene.props.position[index].tolist(),
+                "rotation": (0.0, 0.0, float(np.sin(half)), float(np.cos(half))),
+            }
+            nodes.append(self._file.add("nodes", node))
+        return nodes
+
+    def _list_cars(self) -> list[int]:
+        nodes = []
+        for style, model in self._scene.car_models.items():
+            for part, index in (("body", model.body), ("wheel", model.wheel)):
+                name = f"{part} {style}"
+                nodes.append(self._file.add("nodes", {"name": name, "mesh": self._add_model(index, name)}))
+        return nodes
+
+    def _add_model(self, index: int, name: str) -> int:
+        if index not in self._meshes:
+            self._meshes[index] = self._add_mesh(name, self._models[index])
+        return self._meshes[index]
+
+    def _add_mesh(self, name: str, mesh: Mesh) -> int:
+        normal = find_corner_normals(mesh.vertex, mesh.triangle)
+        shown = mesh.material
+        primitives = [self._add_primitive(mesh, normal, shown == material, material) for material in np.unique(shown)]
+        return self._file.add("meshes", {"name": name, "primitives": primitives})
+
+    def _add_primitive(self, mesh: Mesh, normal: Float32Array, chosen: np.ndarray, material: int) -> dict[str, Any]:
+        corner = mesh.triangle[chosen].ravel()
+        turned = np.rint(127.0 * normal[chosen].reshape(-1, 3)).astype(np.int8)
+        row = np.concatenate((corner[:, None], turned), axis=1)
+        kept, place = np.unique(row, axis=0, return_inverse=True)
+        vertex, file = kept[:, 0], self._file
+        attributes = {
+            "POSITION": file.add_array(mesh.vertex[vertex].astype(np.float32), has_bounds=True),
+            "NORMAL": file.add_array(kept[:, 1:].astype(np.int8)),
+        }
+        if self._scene.materials[material].flags & SHADE_TEXTURE:
+            attributes["TEXCOORD_0"] = file.add_array(mesh.uv[vertex].astype(np.float32))
+        place = place.astype(np.uint16 if len(kept) < 65_536 else np.uint32)
+        indices = file.add_array(place.ravel(), is_index=True)
+        return {"attributes": attributes, "indices": indices, "material": self._add_material(int(material))}
+
+    def _add_material(self, index: int) -> int:
+        if index not in self._materials:
+            self._materials[index] = self._file.add("materials", self._describe_material(self._scene.materials[index]))
+        return self._materials[index]
+
+    def _describe_material(self, material: Material) -> dict[str, Any]:
+        colour = [*find_linear(np.array(material.colour)).tolist(), 1.0]
+        looks: dict[str, Any] = {"baseColorFactor": colour, "metallicFactor": 0.0, "roughnessFactor": 0.9}
+        class_map = None
+        if material.flags & SHADE_TEXTURE:
+            looks["baseColorTexture"] = {"index": self._add_texture(material.texture)}
+            class_map = self._add_class_map(material.class_map) if material.class_map >= 0 else None
+        notes = MaterialNotes(CLASS_NAMES[material.segment], bool(material.flags & SHADE_PAINT), class_map)
+        described: dict[str, Any] = {"pbrMetallicRoughness": looks, "extras": msgspec.to_builtins(notes)}
+        if material.flags & SHADE_CUTOUT:
+            described |= {"alphaMode": "MASK", "alphaCutoff": 0.5}
+        if material.flags & SHADE_TWO_SIDED:
+            described["doubleSided"] = True
+        if material.flags & SHADE_UNLIT:
+            described["extensions"] = {"KHR_materials_unlit": {}}
+        return described
+
+    def _add_texture(self, index: int) -> int:
+        key = ("texture", index)
+        if key not in self._textures:
+            picture = self._scene.textures[index]
+            image = self._file.add_image(encode_webp(picture), "image/webp", f"texture {index}")
+            self._textures[key] = self._file.add(
+                "textures", {"sampler": 0, "extensions": {"EXT_texture_webp": {"source": image}}}
+            )
+        return self._textures[key]
+
+    def _add_class_map(self, index: int) -> int:
+        key = ("class map", index)
+        if key not in self._textures:
+            image = self._file.add_image(encode_shares(self._scene.class_maps[index]), "image/png", f"classes {index}")
+            self._textures[key] = self._file.add("textures", {"sampler": 0, "source": image})
+        return self._textures[key]
+
+    def _describe_place(self) -> PlaceNotes:
+        scene, light = self._scene, self._scene.light
+        return PlaceNotes(
+            name=scene.name,
+            sun_direction=light.sun_direction,
+            sun_colour=light.sun_colour,
+            ambient_colour=light.ambient_colour,
+            fog_colour=light.fog_colour,
+            fog_density=light.fog_density,
+            sky=None if light.sky_texture < 0 else self._add_texture(light.sky_texture),
+            path=np.round(scene.path.position, 3).tolist(),
+            is_closed=scene.path.closed,
+        )
+
+    def _describe_cars(self) -> CarNotes:
+        car = self._car
+        steered = [bool(value) for value in car.wheel_steered]
+        return CarNotes(np.array(car.wheel_position).tolist(), steered, car.wheel_radius)
+
+
+def find_corner_normals(vertex: Float32Array, triangle: IntArray) -> Float32Array:
+    """Return the normal of each corner of each triangle, shape [triangle_count, 3, 3].
+
+    Triangles that share a place and hardly bend there (`CREASE`) share the mean of their normals, weighted by area.
+    """
+    corner = vertex[triangle].astype(np.float64)
+    facing = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+    unit = facing / np.maximum(np.linalg.norm(facing, axis=1, keepdims=True), 1e-12)
+    _, place = np.unique(np.round(corner.reshape(-1, 3), 5), axis=0, return_inverse=True)
+    order = np.argsort(place.ravel(), kind="stable")
+    sorted_place = place.ravel()[order]
+    first = np.searchsorted(sorted_place, sorted_place)
+    count = np.searchsorted(sorted_place, sorted_place, side="right") - first
+    summed = np.zeros((len(order), 3))
+    face = order // 3
+    for step in range(int(count.max(initial=0))):  # the step-th of those at a corner's place
+        has = np.flatnonzero(step < count)
+        other = face[first[has] + step]
+        is_near = np.einsum("ij,ij->i", unit[face[has]], unit[other]) >= CREASE
+        summed[has[is_near]] += facing[other[is_near]]
+    normal = np.empty_like(summed)
+    normal[order] = summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-12)
+    return normal.reshape(-1, 3, 3).astype(np.float32)
+
+
+def find_linear(colour: FloatArray) -> FloatArray:
+    """Return linear values of sRGB ones, 0 to 1; IEC 61966-2-1."""
+    return np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
+
+
+def encode_webp(picture: ByteArray) -> bytes:
+    """Return a texture as WebP, with its alpha where it has any."""
+    shown = picture if (picture[..., 3] < 255).any() else picture[..., :3]
+    buffer = io.BytesIO()
+    Image.fromarray(shown).save(buffer, "WEBP", quality=WEBP_QUALITY, method=WEBP_EFFORT, exact=False)
+    return buffer.getvalue()
+
+
+def encode_shares(classes: ByteArray) -> bytes:
+    """Return a class map as PNG: 255 in the channel of a texel's class (`SHARES`)."""
+    channels: Sequence[ByteArray] = [np.where(classes == kind, 255, 0).astype(np.uint8) for kind in SHARES]
+    buffer = io.BytesIO()
+    Image.fromarray(np.stack(channels, axis=-1)).save(buffer, "PNG", compress_level=3)
+    return buffer.getvalue()

@@ -1,0 +1,84 @@
+// Who draws the views for people: this browser where it can, else the simulator; and the choice of it on a page.
+//
+// What draws is loaded only where it is used.
+
+import { Texts } from "/shared/languages.js";
+import { CHOICES, findObstacle, keepChoice, readChoice } from "/shared/viewer/quality.js";
+
+export class Drawing {
+  /**
+   * @param {HTMLElement} box the views are drawn over it
+   * @param {HTMLSelectElement} select where a person chooses
+   * @param {{findMoment?: () => number | null | undefined, onResult?: (error: string | null) => void,
+   *   onChange?: () => void}} options as for `Viewer`; told when somebody else draws from now on
+   */
+  constructor(box, select, { onChange = () => {}, ...options }) {
+    this.box = box;
+    this.select = select;
+    this.options = options;
+    this.onChange = onChange;
+    this.viewer = null;
+    this.texts = new Texts("/shared/viewer/texts", select);
+    this.obstacle = findObstacle();
+    this.choice = readChoice();
+    select.addEventListener("change", () => {
+      keepChoice(select.value);
+      this.choose(select.value);
+      select.blur(); // keys drive again
+    });
+    queueMicrotask(() => this.choose(this.choice)); // when whoever made this knows it
+  }
+
+  /** Whether this browser draws. */
+  get isOn() { return this.viewer !== null; }
+
+  /** Whether it is to. */
+  get isWanted() {
+    if (this.obstacle === "none" || this.choice === "simulator") return false;
+    return this.choice !== "auto" || this.obstacle === null;
+  }
+
+  /** Write the choices in a language. */
+  async say(code) {
+    const texts = this.texts;
+    await texts.load(code);
+    this.select.replaceChildren(...CHOICES.map((name) => new Option(texts.say(`draw_${name}`), name, false, name === this.choice)));
+    this.select.disabled = this.obstacle === "none";
+    this.select.title = texts.say(this.obstacle === null ? "draw_title" : `draw_${this.obstacle}`);
+  }
+
+  async choose(choice) {
+    this.choice = choice;
+    if (!this.isWanted) this.stop();
+    else if (this.viewer) this.viewer.choose(choice);
+    else await this.start();
+  }
+
+  async start() {
+    try {
+      const { Viewer } = await import("/shared/viewer/viewer.js");
+      if (this.viewer || !this.isWanted) return; // another was chosen meanwhile
+      const onLost = () => { this.obstacle = "none"; this.stop(); };
+      this.viewer = new Viewer(this.box, this.choice, { ...this.options, onLost });
+    } catch (error) {
+      console.warn(error);
+      this.obstacle = "none";
+    }
+    this.onChange();
+  }
+
+  stop() {
+    const viewer = this.viewer;
+    this.viewer = null;
+    viewer?.close();
+    this.onChange();
+  }
+
+  /** Draw these panes, see `Viewer.show`; returns which of them are drawn here. */
+  show(panes) {
+    const drawn = panes.filter((pane) => this.isOn && pane.view !== "camera" && (pane.car !== null || pane.view === "place"));
+    this.viewer?.show(drawn);
+    this.box.classList.toggle("drawn", drawn.length > 0);
+    return new Set(drawn);
+  }
+}

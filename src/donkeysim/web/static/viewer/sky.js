@@ -1,0 +1,61 @@
+// The sky: the place's own panorama, with a sun that dazzles a little and thin clouds that drift.
+
+import * as three from "/shared/viewer/three.js";
+
+const DISTANCE = 300; // metres; it moves with the eye
+const CLOUD_SPEED = 0.004;
+
+const VERTEX = `
+  varying vec3 towards;
+  void main() {
+    towards = position;
+    gl_Position = projectionMatrix * viewMatrix * vec4(position + cameraPosition, 1.0);
+    gl_Position.z = gl_Position.w * 0.99999;
+  }`;
+
+const FRAGMENT = `
+  uniform sampler2D panorama; uniform vec3 sun; uniform vec3 haze; uniform float seconds;
+  varying vec3 towards;
+  float hashAt(vec2 p) { vec3 q = fract(vec3(p.xyx) * 0.1031); q += dot(q, q.yzx + 33.33); return fract((q.x + q.y) * q.z); }
+  float noiseAt(vec2 p) {
+    vec2 i = floor(p), f = fract(p);
+    f = f * f * (3.0 - 2.0 * f);
+    return mix(mix(hashAt(i), hashAt(i + vec2(1, 0)), f.x), mix(hashAt(i + vec2(0, 1)), hashAt(i + vec2(1, 1)), f.x), f.y);
+  }
+  float cloudsAt(vec2 p) {
+    float sum = 0.0, weight = 0.5;
+    for (int octave = 0; octave < 5; octave++) { sum += weight * noiseAt(p); p = mat2(1.6, 1.2, -1.2, 1.6) * p; weight *= 0.5; }
+    return sum;
+  }
+  void main() {
+    vec3 d = normalize(towards);
+    vec2 at = vec2(atan(d.y, d.x) / 6.2831853, acos(clamp(d.z, -1.0, 1.0)) / 3.1415927);
+    vec3 colour = textureGrad(panorama, at, vec2(0.0), vec2(0.0)).rgb;
+    if (d.z > 0.01) {
+      vec2 plane = d.xy / (d.z + 0.12);
+      float cover = cloudsAt(plane * 0.9 + seconds * ${CLOUD_SPEED});
+      float thick = smoothstep(0.5, 0.85, cover) * smoothstep(0.02, 0.22, d.z);
+      float lit = 0.86 + 0.14 * smoothstep(0.0, 0.25, cover - cloudsAt(plane * 0.9 + sun.xy * 0.15 + seconds * ${CLOUD_SPEED}));
+      colour = mix(colour, vec3(1.0, 0.99, 0.97) * lit, thick * 0.75);
+    }
+    float near = max(dot(d, sun), 0.0);
+    colour += vec3(1.0, 0.9, 0.7) * (0.22 * pow(near, 24.0) + 0.5 * pow(near, 400.0) + 3.0 * smoothstep(0.9994, 0.9998, near));
+    gl_FragColor = vec4(colour, 1.0);
+    #include <tonemapping_fragment>
+    #include <colorspace_fragment>
+  }`;
+
+/** A mesh that is the sky wherever the eye is. */
+export function makeSky(panorama, sun, haze) {
+  panorama.generateMipmaps = false;
+  panorama.minFilter = panorama.magFilter;
+  const uniforms = { panorama: { value: panorama }, sun: { value: sun }, haze: { value: haze }, seconds: { value: 0 } };
+  const material = new three.ShaderMaterial({
+    uniforms, vertexShader: VERTEX, fragmentShader: FRAGMENT, side: three.BackSide, depthWrite: false, fog: false,
+  });
+  const sky = new three.Mesh(new three.SphereGeometry(DISTANCE, 48, 24), material);
+  sky.frustumCulled = false;
+  sky.renderOrder = 1; // after what hides it
+  sky.onBeforeRender = () => { uniforms.seconds.value = performance.now() / 1000; };
+  return sky;
+}

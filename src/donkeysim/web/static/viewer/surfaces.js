@@ -1,0 +1,56 @@
+// What a surface has that its texture is too coarse for: blades and grain near the eye, gloss of paint, leaves in the sun.
+
+const NOISE = `
+  float hashAt(vec2 p) { vec3 q = fract(vec3(p.xyx) * 0.1031); q += dot(q, q.yzx + 33.33); return fract((q.x + q.y) * q.z); }
+  float noiseAt(vec2 p) {
+    vec2 i = floor(p), f = fract(p);
+    f = f * f * (3.0 - 2.0 * f);
+    return mix(mix(hashAt(i), hashAt(i + vec2(1, 0)), f.x), mix(hashAt(i + vec2(0, 1)), hashAt(i + vec2(1, 1)), f.x), f.y);
+  }
+  // As much of a pattern as pixels can show: none of it where its waves are shorter than two of them.
+  float shown(vec2 p, float each) { return 1.0 - smoothstep(0.25, 0.7, each * max(length(dFdx(p)), length(dFdy(p)))); }
+`;
+
+/** Ground, road and lines: what each texel is stands in the map of classes. */
+export function addGrain(material, shares, isIndoor) {
+  material.onBeforeCompile = (shader) => {
+    shader.uniforms.shares = { value: shares };
+    shader.vertexShader = shader.vertexShader
+      .replace("#include <common>", "#include <common>\nvarying vec3 groundAt;")
+      .replace("#include <fog_vertex>", "#include <fog_vertex>\ngroundAt = (modelMatrix * vec4(transformed, 1.0)).xyz;");
+    shader.fragmentShader = shader.fragmentShader
+      .replace("#include <common>", `#include <common>\nvarying vec3 groundAt; uniform sampler2D shares; float gloss;\n${NOISE}`)
+      .replace("#include <map_fragment>", `#include <map_fragment>
+        vec3 share = texture2D(shares, vMapUv).rgb;
+        vec2 at = groundAt.xy;
+        float line = smoothstep(0.3, 0.7, share.b), ground = ${isIndoor ? "0.0" : "smoothstep(0.3, 0.7, share.r)"};
+        float fine = (noiseAt(at * 420.0) - 0.5) * shown(at, 420.0) + (noiseAt(at * 190.0) - 0.5) * shown(at, 190.0);
+        vec2 swept = vec2(at.x * 0.8 + at.y * 0.6, at.y * 0.8 - at.x * 0.6);
+        float blades = (noiseAt(swept * vec2(320.0, 60.0)) - 0.5) * shown(at, 320.0) + (noiseAt(swept * vec2(90.0, 210.0)) - 0.5) * shown(at, 210.0);
+        float tufts = (noiseAt(at * 26.0) - 0.5) * shown(at, 26.0) + (noiseAt(at * 7.0) - 0.5);
+        float grain = mix(fine * ${isIndoor ? "0.06" : "0.24"}, blades * 0.75 + tufts * 0.22, ground) * (1.0 - 0.75 * line);
+        diffuseColor.rgb *= clamp(1.0 + grain, 0.3, 1.7);
+        gloss = ${isIndoor ? "0.0" : "fine * 0.25"} - 0.12 * line;`)
+      .replace("#include <roughnessmap_fragment>", "#include <roughnessmap_fragment>\nroughnessFactor = clamp(roughnessFactor + gloss, 0.1, 1.0);");
+  };
+  material.customProgramCacheKey = () => `grain ${isIndoor}`;
+}
+
+// What is thin would vanish far away, where texels of leaves and holes are averaged: so much of it is kept.
+export const KEEP_THIN = `
+  float keepThin(float alpha, vec2 at) {
+    vec2 x = dFdx(at), y = dFdy(at);
+    return alpha * (1.0 + 0.3 * max(0.0, 0.5 * log2(max(dot(x, x), dot(y, y)))));
+  }`;
+
+/** Leaves let light through: their backs are as bright as their fronts, and the sun reaches around them. */
+export function addLeaves(material) {
+  material.onBeforeCompile = (shader) => {
+    shader.fragmentShader = shader.fragmentShader
+      .replace("#include <common>", `#include <common>\n${KEEP_THIN}`)
+      .replace("#include <map_fragment>", "#include <map_fragment>\ndiffuseColor.a = keepThin(diffuseColor.a, vMapUv * vec2(textureSize(map, 0)));")
+      .replace("#include <normal_fragment_begin>", `#include <normal_fragment_begin>
+        normal = normalize(normal + 1.2 * (viewMatrix * vec4(0.0, 0.0, 1.0, 0.0)).xyz);`);
+  };
+  material.customProgramCacheKey = () => "leaves";
+}

@@ -1,0 +1,92 @@
+"""The view that the browser draws shows what is simulated: its classes, pixel by pixel, against the camera's own."""
+
+import base64
+import io
+
+import chromium
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from donkeysim.watch.spectator import create_app
+from stand_ins.served_app import ServedApp
+from stand_ins.shown_simulator import SIZE, ShownSimulator
+
+pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
+
+SHARES = 0.1, 0.45, 0.8
+AGREEMENT = 0.99
+"""Of all pixels; in the rest the two round the edges of things differently."""
+
+DRAW_CLASSES = """async ([width, height, time]) => {
+  const viewer = document.querySelector(".drawn-here").viewer;
+  const { renderer, place, cars, eyes: [eye] } = viewer;
+  while (viewer.moments.newest?.time !== time) await new Promise((done) => setTimeout(done, 20));
+  const moment = viewer.moments.newest;
+  cars.show(moment.cars);
+  viewer.moveProps(moment.props);
+  cars.hide(null, false);
+  for (const car of cars.byId.values()) car.plate.visible = car.contact.visible = false;
+  const before = renderer.outputColorSpace;
+  renderer.outputColorSpace = "srgb-linear";
+  renderer.setPixelRatio(1);
+  renderer.setSize(width, height, false);
+  renderer.setViewport(0, 0, width, height);
+  eye.camera.aspect = width / height;
+  eye.look("seat", moment.cars[0], moment.seats[moment.cars[0].id], place, 0);
+  eye.camera.updateProjectionMatrix();
+  place.showClasses(true);
+  renderer.clear();
+  renderer.render(place.scene, eye.camera);
+  const picture = renderer.domElement.toDataURL("image/png");
+  place.showClasses(false);
+  renderer.outputColorSpace = before;
+  return picture;
+}"""
+
+
+@pytest.fixture(scope="module")
+def drawing_browser():
+    with sync_playwright() as playwright:
+        browser = chromium.launch_drawing(playwright)
+        yield browser
+        browser.close()
+
+
+def read_classes(page, time):
+    """Return the viewer's classes of a moment [s] as the first car sees them, shape [480, 640]."""
+    picture = page.evaluate(DRAW_CLASSES, [*SIZE, time]).split(",")[1]
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB"))[..., 0]
+
+
+def compare_classes(browser, scene, style, folder=None):
+    """Return which share of pixels has the camera's class, of the worst of some places along the path."""
+    served, stage = ServedApp(), ShownSimulator(scene, style)
+    stage.put(SHARES[0])
+    served.start(create_app(stage, wire_port=None))
+    page = browser.new_page(viewport={"width": 900, "height": 700})
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    try:
+        page.goto(f"{served.address}/?draw=low")
+        chromium.wait_on_page(page, lambda: chromium.count_drawn(page) > 0, "nothing was drawn")
+        shares = []
+        for share in SHARES:
+            stage.put(share)
+            seen, meant = read_classes(page, stage.seconds), stage.get_classes()
+            if folder is not None:
+                both = np.concatenate((seen, meant, np.where(seen != meant, 5, 0)), axis=1)
+                Image.fromarray((both * 50).astype(np.uint8)).save(folder / f"{scene}-{share}.png")
+            shares.append(float((seen == meant).mean()))
+        assert errors == []
+    finally:
+        page.close()
+        served.close()
+    return min(shares)
+
+
+@pytest.mark.parametrize(("scene", "style"), [("generated_track", "donkey"), ("sparkfun_avc", "f1")])
+def test_what_is_drawn_is_what_is_simulated(drawing_browser, scene, style):
+    assert compare_classes(drawing_browser, scene, style) >= AGREEMENT
