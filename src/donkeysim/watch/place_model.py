@@ -44,8 +44,8 @@ SHARES = (CLASS_GROUND, CLASS_ROAD, CLASS_LINE)
 CREASE = 0.77
 """Triangles of one corner whose normals have at least this cosine look like one bent surface."""
 
-WEBP_QUALITY = 88
-"""Of textures; below it grain of asphalt goes."""
+WEBP_QUALITY, LARGE_QUALITY, LARGE = 88, 76, 2**23
+"""Of textures, and of those with more texels: their grain is finer than what is seen of it, and files stay small."""
 
 WEBP_EFFORT = 0
 """0 to 6: a third more bytes than the most would leave, in a tenth of the time."""
@@ -259,8 +259,9 @@ def find_linear(colour: FloatArray) -> FloatArray:
 def encode_webp(picture: ByteArray) -> bytes:
     """Return a texture as WebP, with its alpha where it has any."""
     shown = picture if (picture[..., 3] < 255).any() else picture[..., :3]
+    quality = LARGE_QUALITY if shown.shape[0] * shown.shape[1] > LARGE else WEBP_QUALITY
     buffer = io.BytesIO()
-    Image.fromarray(shown).save(buffer, "WEBP", quality=WEBP_QUALITY, method=WEBP_EFFORT, exact=False)
+    Image.fromarray(shown).save(buffer, "WEBP", quality=quality, method=WEBP_EFFORT, exact=False)
     return buffer.getvalue()
 
 

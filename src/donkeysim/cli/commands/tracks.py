@@ -1,4 +1,4 @@
-"""Tracks: list them, show one, make one of your own, and preview it live while you write it.
+"""Tracks: list them, show one, export it, make one of your own, and preview it live while you write it.
 
 A track is a name or a file: .toml is our own format; .csv, .svg and .glb give a path, and all else has its default.
 Tracks of your own are found by their path, in the folders given by --tracks, and in those listed in the environment
@@ -19,21 +19,24 @@ from typing import TYPE_CHECKING
 from donkeysim.cli.console import console
 from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError, format_count
-from donkeysim.core.files import replace_file
+from donkeysim.core.files import replace_file, write_whole
 
 if TYPE_CHECKING:
     from donkeysim.world.tracks.figures import LineFigures, SceneFigures
 
 DEFAULT_PORT = 8885
 
+DRAWN_FOR = "original"
+"""The preset that bodies are drawn for."""
+
 PICTURES = (".png", ".jpg", ".webp")
 """How names of pictures end."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the command's four kinds of work."""
+    """Describe the command's five kinds of work."""
     parser.set_defaults(work=list_all)
-    works = parser.add_subparsers(title="what to do", metavar="list | show | new | preview")
+    works = parser.add_subparsers(title="what to do", metavar="list | show | export | new | preview")
 
     def add(name: str, work: object, summary: str) -> argparse.ArgumentParser:
         made: argparse.ArgumentParser = works.add_parser(name, help=summary, description=summary.capitalize() + ".")
@@ -47,6 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     showing.add_argument("--out", metavar="PNG", help="the picture (default: the track's name with .png, here)")
     showing.add_argument("--size", type=int, default=1200, help="longer side of the picture [pixel] (default 1200)")
     add_tracks_argument(showing)
+    exporting = add("export", export, "write a track and its cars as glTF, for modelling programs, engines and browsers")
+    exporting.add_argument("track", metavar="NAME|FILE", help="a track's name, or the path of its file")
+    exporting.add_argument(
+        "--glb", metavar="FILE", nargs="?", help="the file (default: the track's name with .glb, here)"
+    )
+    exporting.add_argument("--car", default=DRAWN_FOR, help=f"whose wheels bodies stand on (default {DRAWN_FOR})")
+    add_tracks_argument(exporting)
     making = add("new", make_new, "write a commented track file to start from, ready to drive on")
     making.add_argument("name", metavar="NAME", help="name of the track; its file becomes NAME.toml")
     making.add_argument("--from", dest="path_file", metavar="FILE", help="take the path from this .csv, .svg or .glb")
@@ -134,6 +144,23 @@ def show(arguments: argparse.Namespace) -> int:
     with replace_file(out, SpecError) as beside:
         picture.save(beside)
     console.print(f"picture: {out}", soft_wrap=True)
+    return 0
+
+
+def export(arguments: argparse.Namespace) -> int:
+    """Write a track's file for other programs."""
+    from donkeysim.watch.place_model import write_place
+    from donkeysim.world.specs import SceneSpec, load_car
+    from donkeysim.world.tracks.catalogue import load_scene, shorten_scene_name
+
+    out = Path(arguments.glb or f"{shorten_scene_name(arguments.track)}.glb").expanduser()
+    if out.suffix.lower() != ".glb":
+        raise SpecError(f"--glb is {str(out)!r}; the file's name ends in .glb.")
+    car = load_car(arguments.car)
+    with console.status("Building the track ..."):
+        content = write_place(load_scene(SceneSpec(arguments.track)), car)
+    write_whole(out, content, SpecError)
+    console.print(f"saved {out}, {len(content) / 1e6:.1f} MB: the track, and as a second scene the cars", soft_wrap=True)
     return 0
 
 

@@ -82,7 +82,7 @@ export class Place {
     this.sun.shadow.mapSize.set(2048, 2048);
     this.sun.shadow.bias = -0.0006;
     this.sun.shadow.normalBias = 0.006;
-    this.sun.shadow.radius = 3;
+    this.sun.shadow.radius = 1.6;
     const reach = { left: -SHADOW_REACH, right: SHADOW_REACH, top: SHADOW_REACH, bottom: -SHADOW_REACH, near: 0.5, far: 16 };
     Object.assign(this.sun.shadow.camera, reach).updateProjectionMatrix();
     this.scene.add(this.sun, this.sun.target);

@@ -33,13 +33,13 @@ const FRAGMENT = `
     vec3 colour = textureGrad(panorama, at, vec2(0.0), vec2(0.0)).rgb;
     if (d.z > 0.01) {
       vec2 plane = d.xy / (d.z + 0.12);
-      float cover = cloudsAt(plane * 0.9 + seconds * ${CLOUD_SPEED});
-      float thick = smoothstep(0.5, 0.85, cover) * smoothstep(0.02, 0.22, d.z);
-      float lit = 0.86 + 0.14 * smoothstep(0.0, 0.25, cover - cloudsAt(plane * 0.9 + sun.xy * 0.15 + seconds * ${CLOUD_SPEED}));
-      colour = mix(colour, vec3(1.0, 0.99, 0.97) * lit, thick * 0.75);
+      float cover = cloudsAt(plane * 0.7 + seconds * ${CLOUD_SPEED});
+      float thick = smoothstep(0.52, 0.86, cover) * smoothstep(0.03, 0.3, d.z);
+      float lit = 0.86 + 0.14 * smoothstep(0.0, 0.25, cover - cloudsAt(plane * 0.7 + sun.xy * 0.15 + seconds * ${CLOUD_SPEED}));
+      colour = mix(colour, vec3(1.0, 0.99, 0.97) * lit, thick * 0.85);
     }
     float near = max(dot(d, sun), 0.0);
-    colour += vec3(1.0, 0.9, 0.7) * (0.22 * pow(near, 24.0) + 0.5 * pow(near, 400.0) + 3.0 * smoothstep(0.9994, 0.9998, near));
+    colour += vec3(1.0, 0.9, 0.7) * (0.12 * pow(near, 24.0) + 0.5 * pow(near, 400.0) + 3.0 * smoothstep(0.9994, 0.9998, near));
     gl_FragColor = vec4(colour, 1.0);
     #include <tonemapping_fragment>
     #include <colorspace_fragment>

@@ -11,6 +11,28 @@ const NOISE = `
   float shown(vec2 p, float each) { return 1.0 - smoothstep(0.25, 0.7, each * max(length(dFdx(p)), length(dFdy(p)))); }
 `;
 
+// Where texels are larger than pixels, a painted line is as sharp as the map of classes says: what is on this side of its
+// edge has the colour that is found a little farther from the edge.
+const SHARPEN = `
+  float lineAt(vec2 uv, vec2 texel) { // as smooth as a pen would have drawn it
+    vec4 far = vec4(texel, -texel);
+    return 0.25 * (textureLod(shares, uv + far.xy, 1.0).b + textureLod(shares, uv + far.xw, 1.0).b
+      + textureLod(shares, uv + far.zy, 1.0).b + textureLod(shares, uv + far.zw, 1.0).b);
+  }
+  vec3 sharpenLine(vec2 uv, vec3 colour) {
+    vec2 size = vec2(textureSize(shares, 0)), texel = 1.0 / size, at = uv * size;
+    float pixel = max(length(dFdx(at)), length(dFdy(at))), large = 1.0 - smoothstep(0.35, 0.8, pixel);
+    if (large <= 0.0) return colour;
+    vec2 slope = 0.5 * vec2(
+      lineAt(uv + vec2(texel.x, 0), texel) - lineAt(uv - vec2(texel.x, 0), texel),
+      lineAt(uv + vec2(0, texel.y), texel) - lineAt(uv - vec2(0, texel.y), texel));
+    float steep = length(slope), line = lineAt(uv, texel), width = max(0.7 * pixel * steep, 0.01);
+    vec2 away = 1.8 * texel * slope / max(steep, 1e-4);
+    vec3 paint = textureLod(map, uv + away, 0.0).rgb, beside = textureLod(map, uv - away, 0.0).rgb;
+    return mix(colour, mix(beside, paint, smoothstep(0.5 - width, 0.5 + width, line)), large * smoothstep(0.02, 0.08, steep));
+  }
+`;
+
 /** Ground, road and lines: what each texel is stands in the map of classes. */
 export function addGrain(material, shares, isIndoor) {
   material.onBeforeCompile = (shader) => {
@@ -20,7 +42,9 @@ export function addGrain(material, shares, isIndoor) {
       .replace("#include <fog_vertex>", "#include <fog_vertex>\ngroundAt = (modelMatrix * vec4(transformed, 1.0)).xyz;");
     shader.fragmentShader = shader.fragmentShader
       .replace("#include <common>", `#include <common>\nvarying vec3 groundAt; uniform sampler2D shares; float gloss;\n${NOISE}`)
+      .replace("#include <map_pars_fragment>", `#include <map_pars_fragment>\n${SHARPEN}`)
       .replace("#include <map_fragment>", `#include <map_fragment>
+        diffuseColor.rgb *= sharpenLine(vMapUv, sampledDiffuseColor.rgb) / max(sampledDiffuseColor.rgb, 1e-4);
         vec3 share = texture2D(shares, vMapUv).rgb;
         vec2 at = groundAt.xy;
         float line = smoothstep(0.3, 0.7, share.b), ground = ${isIndoor ? "0.0" : "smoothstep(0.3, 0.7, share.r)"};
@@ -46,9 +70,15 @@ export const KEEP_THIN = `
 /** Leaves let light through: their backs are as bright as their fronts, and the sun reaches around them. */
 export function addLeaves(material) {
   material.onBeforeCompile = (shader) => {
+    shader.vertexShader = shader.vertexShader
+      .replace("#include <common>", "#include <common>\nvarying float lying;")
+      .replace("#include <fog_vertex>", "#include <fog_vertex>\nlying = abs(objectNormal.z);");
     shader.fragmentShader = shader.fragmentShader
-      .replace("#include <common>", `#include <common>\n${KEEP_THIN}`)
-      .replace("#include <map_fragment>", "#include <map_fragment>\ndiffuseColor.a = keepThin(diffuseColor.a, vMapUv * vec2(textureSize(map, 0)));")
+      .replace("#include <common>", `#include <common>\nvarying float lying;\n${KEEP_THIN}`)
+      .replace("#include <map_fragment>", `#include <map_fragment>
+        diffuseColor.a = keepThin(diffuseColor.a, vMapUv * vec2(textureSize(map, 0)));
+        vec3 across = normalize(cross(dFdx(vViewPosition), dFdy(vViewPosition))); // lying leaves seen from the side are streaks
+        diffuseColor.a *= mix(1.0, smoothstep(0.12, 0.4, abs(dot(across, normalize(vViewPosition)))), lying);`)
       .replace("#include <normal_fragment_begin>", `#include <normal_fragment_begin>
         normal = normalize(normal + 1.2 * (viewMatrix * vec4(0.0, 0.0, 1.0, 0.0)).xyz);`);
   };

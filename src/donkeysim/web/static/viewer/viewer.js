@@ -27,6 +27,7 @@ export class Viewer {
     this.canvas.viewer = this; // for whoever looks into the page from outside
     this.renderer = new three.WebGLRenderer({ canvas: this.canvas, antialias: true, powerPreference: "high-performance" });
     this.renderer.toneMapping = three.NeutralToneMapping;
+    this.renderer.toneMappingExposure = 1.15;
     this.renderer.shadowMap.type = three.PCFShadowMap;
     this.renderer.autoClear = false;
     this.quality = new Quality(choice, (level) => this.apply(level));
