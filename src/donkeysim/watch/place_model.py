@@ -2,7 +2,7 @@
 
 It is made of what the camera's pictures are made of, so that what people see is what is simulated. The first scene of
 the file is the place, with what can be pushed about as nodes of its own; the second one has a body and a wheel of each
-style, each at the origin. All lie in our frame, below a node that turns it upright.
+style, each at the origin, drawn more finely than for cameras. All lie in our frame, below a node that turns it upright.
 
 What the format has no words for stands in `extras`: of the first scene, `PlaceNotes`; of the second one, `CarNotes`; of
 a material, `MaterialNotes`.
@@ -18,12 +18,15 @@ from PIL import Image
 
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray
 from donkeysim.render.body import fit_models
+from donkeysim.watch.fine_cars import dress_finely
 from donkeysim.watch.gltf import UPRIGHT, GltfWriter
 from donkeysim.world.scene import (
     CLASS_GROUND,
     CLASS_LINE,
     CLASS_ROAD,
     SHADE_CUTOUT,
+    SHADE_GLOSS,
+    SHADE_METAL,
     SHADE_PAINT,
     SHADE_TEXTURE,
     SHADE_TWO_SIDED,
@@ -44,6 +47,12 @@ SHARES = (CLASS_GROUND, CLASS_ROAD, CLASS_LINE)
 CREASE = 0.77
 """Triangles of one corner whose normals have at least this cosine look like one bent surface."""
 
+FINE_CREASE = 0.69
+"""As `CREASE`, of the fine cars: the chamfers along their edges, at 45 degrees, look like rounded edges."""
+
+METALNESS, METAL_ROUGHNESS, GLOSS_ROUGHNESS, ROUGHNESS = 0.8, 0.34, 0.08, 0.9
+"""Of bare metal, of its surface, of glass and polish, and of all else."""
+
 WEBP_QUALITY, LARGE_QUALITY, LARGE = 88, 76, 2**23
 """Of textures, and of those with more texels: their grain is finer than what is seen of it, and files stay small."""
 
@@ -52,11 +61,19 @@ WEBP_EFFORT = 0
 
 
 class MaterialNotes(msgspec.Struct):
-    """How a material is to be coloured: its class, whether the car's own colour multiplies it, its map of classes."""
+    """How a material is to be coloured.
+
+    Attributes:
+        segment: Its class.
+        is_paint: Whether the car's own colour multiplies it.
+        class_map: Its map of classes; null: none.
+        has_finish: Whether it is as rough and metallic as its numbers say; else whoever draws it chooses.
+    """
 
     segment: str
     is_paint: bool
     class_map: int | None
+    has_finish: bool
 
 
 class PlaceNotes(msgspec.Struct):
@@ -95,8 +112,8 @@ class _PlaceWriter:
     """Lays one place out in one file."""
 
     def __init__(self, scene: Scene, car: CarSpec) -> None:
-        self._scene, self._car = scene, car
-        self._models = fit_models(scene, car)
+        self._scene, self._car = dress_finely(scene), car
+        self._models = fit_models(self._scene, car)
         self._file = GltfWriter("donkeysim")
         self._textures: dict[tuple[str, int], int] = {}
         self._materials: dict[int, int] = {}
@@ -137,16 +154,16 @@ class _PlaceWriter:
         for style, model in self._scene.car_models.items():
             for part, index in (("body", model.body), ("wheel", model.wheel)):
                 name = f"{part} {style}"
-                nodes.append(self._file.add("nodes", {"name": name, "mesh": self._add_model(index, name)}))
+                nodes.append(self._file.add("nodes", {"name": name, "mesh": self._add_model(index, name, FINE_CREASE)}))
         return nodes
 
-    def _add_model(self, index: int, name: str) -> int:
+    def _add_model(self, index: int, name: str, crease: float = CREASE) -> int:
         if index not in self._meshes:
-            self._meshes[index] = self._add_mesh(name, self._models[index])
+            self._meshes[index] = self._add_mesh(name, self._models[index], crease)
         return self._meshes[index]
 
-    def _add_mesh(self, name: str, mesh: Mesh) -> int:
-        normal = find_corner_normals(mesh.vertex, mesh.triangle)
+    def _add_mesh(self, name: str, mesh: Mesh, crease: float = CREASE) -> int:
+        normal = find_corner_normals(mesh.vertex, mesh.triangle, crease)
         shown = mesh.material
         primitives = [self._add_primitive(mesh, normal, shown == material, material) for material in np.unique(shown)]
         return self._file.add("meshes", {"name": name, "primitives": primitives})
@@ -174,12 +191,18 @@ class _PlaceWriter:
 
     def _describe_material(self, material: Material) -> dict[str, Any]:
         colour = [*find_linear(np.array(material.colour)).tolist(), 1.0]
-        looks: dict[str, Any] = {"baseColorFactor": colour, "metallicFactor": 0.0, "roughnessFactor": 0.9}
+        is_metal, is_gloss = bool(material.flags & SHADE_METAL), bool(material.flags & SHADE_GLOSS)
+        looks: dict[str, Any] = {
+            "baseColorFactor": colour,
+            "metallicFactor": METALNESS if is_metal else 0.0,
+            "roughnessFactor": METAL_ROUGHNESS if is_metal else GLOSS_ROUGHNESS if is_gloss else ROUGHNESS,
+        }
         class_map = None
         if material.flags & SHADE_TEXTURE:
             looks["baseColorTexture"] = {"index": self._add_texture(material.texture)}
             class_map = self._add_class_map(material.class_map) if material.class_map >= 0 else None
-        notes = MaterialNotes(CLASS_NAMES[material.segment], bool(material.flags & SHADE_PAINT), class_map)
+        is_paint = bool(material.flags & SHADE_PAINT)
+        notes = MaterialNotes(CLASS_NAMES[material.segment], is_paint, class_map, is_metal or is_gloss)
         described: dict[str, Any] = {"pbrMetallicRoughness": looks, "extras": msgspec.to_builtins(notes)}
         if material.flags & SHADE_CUTOUT:
             described |= {"alphaMode": "MASK", "alphaCutoff": 0.5}
@@ -226,10 +249,10 @@ class _PlaceWriter:
         return CarNotes(np.array(car.wheel_position).tolist(), steered, car.wheel_radius)
 
 
-def find_corner_normals(vertex: Float32Array, triangle: IntArray) -> Float32Array:
+def find_corner_normals(vertex: Float32Array, triangle: IntArray, crease: float = CREASE) -> Float32Array:
     """Return the normal of each corner of each triangle, shape [triangle_count, 3, 3].
 
-    Triangles that share a place and hardly bend there (`CREASE`) share the mean of their normals, weighted by area.
+    Triangles that share a place and hardly bend there (`crease`) share the mean of their normals, weighted by area.
     """
     corner = vertex[triangle].astype(np.float64)
     facing = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
@@ -244,7 +267,7 @@ def find_corner_normals(vertex: Float32Array, triangle: IntArray) -> Float32Arra
     for step in range(int(count.max(initial=0))):  # the step-th of those at a corner's place
         has = np.flatnonzero(step < count)
         other = face[first[has] + step]
-        is_near = np.einsum("ij,ij->i", unit[face[has]], unit[other]) >= CREASE
+        is_near = np.einsum("ij,ij->i", unit[face[has]], unit[other]) >= crease
         summed[has[is_near]] += facing[other[is_near]]
     normal = np.empty_like(summed)
     normal[order] = summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-12)
