@@ -53,7 +53,7 @@ def build_fine_donkey(palette: Palette) -> Mesh:
     cage, shade, dark = palette.ensure_paint(), palette.ensure_paint(0.75), ensure_coat(palette, "dark")
     metal = ensure_coat(palette, "metal")
     plate = round_outline(((-0.1075, -0.05), (-0.09, -0.0625), (0.07, -0.0625), (0.1075, -0.045), (0.1075, 0.045), (0.07, 0.0625),
-                           (-0.09, 0.0625), (-0.1075, 0.05)), 0.01)  # fmt: skip
+                           (-0.09, 0.0625), (-0.1075, 0.05)), 0.01, 3)  # fmt: skip
     parts = build_running_gear(palette, has_shocks=True)
     parts += [make_slab(plate, (0.0205, 0.0275), dark, bevel=0.0012), *build_board(palette, (-0.030, 0.0, 0.0365))]
     posts = [make_tube(((x, 0.034, -0.008), (x, 0.045, 0.021)), 0.007, dark) for x in (-0.07, 0.06)]
@@ -64,7 +64,7 @@ def build_fine_donkey(palette: Palette) -> Mesh:
     parts += [*_battery(palette), *build_camera(palette)]
     ribbon = [(0.040, 0.0, 0.137), (0.034, 0.0, 0.118), (0.030, 0.004, 0.075), (0.026, 0.006, 0.050), (0.012, 0.012, 0.0385)]
     parts += [build_cable(palette, ribbon, 0.013, "white", flat=0.06)]
-    nose = round_outline(((0.103, 0.0005), (0.127, -0.0035), (0.127, 0.0115), (0.103, 0.0275)), 0.004)
+    nose = round_outline(((0.103, 0.0005), (0.127, -0.0035), (0.127, 0.0115), (0.103, 0.0275)), 0.004, 3)
     parts += [make_slab(nose, (-0.065, 0.065), shade, axis="y", bevel=0.0025)]
     parts += build_lamp(palette, (0.1275, 0.045, 0.004), (0.006, 0.020, 0.008), "lamp")
     parts += build_lamp(palette, (-0.1085, 0.045, 0.023), (0.004, 0.022, 0.008), "rear lamp")
@@ -76,7 +76,7 @@ def build_fine_bare(palette: Palette) -> Mesh:
     paint, metal, silver = palette.ensure_paint(), ensure_coat(palette, "metal"), ensure_coat(palette, "silver")
     dark = ensure_coat(palette, "dark")
     plate = round_outline(((-0.1, -0.036), (-0.07, -0.05), (0.07, -0.05), (0.1, -0.036), (0.1, 0.036), (0.07, 0.05),
-                           (-0.07, 0.05), (-0.1, 0.036)), 0.008)  # fmt: skip
+                           (-0.07, 0.05), (-0.1, 0.036)), 0.008, 3)  # fmt: skip
     parts = [*build_running_gear(palette), make_slab(plate, (0.006, 0.018), paint, bevel=0.0016)]
     parts += [make_round_box((0.106, 0.046, 0.042), (0.007, 0.0, 0.039), silver, 0.004)]
     for x in (-0.028, 0.036):

@@ -123,7 +123,7 @@ def _rear_wing(palette: Palette) -> list[Mesh]:
     parts = [_wing(((0.0755, -0.1060, 0.0560, 0.0250, 0.34), (0.035, -0.1055, 0.0520, 0.0270, 0.34), (0.0, -0.1055, 0.0510, 0.0275, 0.34)), yellow)]
     parts += [_wing(((0.0755, -0.1235, 0.0735, 0.0200, 0.92), (0.0, -0.1235, 0.0720, 0.0205, 0.92)), yellow)]
     parts += [_wing(((0.060, -0.1090, 0.0285, 0.0180, 0.35), (0.0, -0.1085, 0.0265, 0.0180, 0.35)), dark)]
-    plate = round_outline(((-0.1415, 0.0425), (-0.1040, 0.0425), (-0.1022, 0.066), (-0.1075, 0.0935), (-0.1415, 0.0935)), 0.005)
+    plate = round_outline(((-0.1415, 0.0425), (-0.1040, 0.0425), (-0.1022, 0.066), (-0.1075, 0.0935), (-0.1415, 0.0935)), 0.005, 3)
     low = round_outline(((-0.136, 0.018), (-0.112, 0.018), (-0.106, 0.044), (-0.1395, 0.044)), 0.004, 2)
     stay = round_outline(((-0.1165, 0.014), (-0.1070, 0.016), (-0.1105, 0.056), (-0.1175, 0.058)), 0.002, 2)
     parts += build_both_sides(
@@ -143,7 +143,7 @@ def _floor(palette: Palette) -> list[Mesh]:
     """Return the floor with its diffuser, and vanes beside the pods."""
     dark, paint = ensure_coat(palette, "dark"), palette.ensure_paint()
     edge = ((-0.1225, 0.030), (-0.078, 0.031), (-0.055, 0.0700), (0.022, 0.0715), (0.040, 0.060), (0.066, 0.040), (0.0825, 0.020))
-    outline = round_outline([*edge, *((x, -y) for x, y in reversed(edge))], 0.008)
+    outline = round_outline([*edge, *((x, -y) for x, y in reversed(edge))], 0.008, 3)
     parts = [make_slab(outline, (-0.029, -0.0235), dark, bevel=0.0012)]
     parts += [make_box((0.020, 0.0012, 0.012), (-0.1145, 0.0092 * n, -0.0180), dark) for n in (-3, -2, -1, 0, 1, 2, 3)]
     vane = round_outline(((0.034, -0.026), (0.056, -0.026), (0.052, -0.002), (0.038, 0.006)), 0.003)

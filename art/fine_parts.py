@@ -86,7 +86,7 @@ def build_camera(palette: Palette) -> list[Mesh]:
     """Return the front camera: its case, its lens with glass before it, and its ribbon cable's socket."""
     dark, metal, glass = ensure_coat(palette, "dark"), ensure_coat(palette, "metal"), ensure_coat(palette, "black")
     case = make_slab(
-        round_outline(((-0.018, 0.137), (0.018, 0.137), (0.018, 0.171), (-0.018, 0.171)), 0.004), (0.036, 0.050), dark,
+        round_outline(((-0.018, 0.137), (0.018, 0.137), (0.018, 0.171), (-0.018, 0.171)), 0.004, 3), (0.036, 0.050), dark,
         axis="x", bevel=0.0012,
     )  # fmt: skip
     profile = ((0.0095, 0.0), (0.0095, 0.003), (0.009, 0.0034), (0.009, 0.0092), (0.0082, 0.010), (0.0066, 0.0098), (0.0058, 0.0082),
@@ -160,10 +160,12 @@ def build_arch(
     for (ox, oz), (ix, iz) in zip(outer, inner, strict=True):
         far, near = np.array((ox, oz)), np.array((ix, iz))
         thick = far - near
-        unit = thick / np.linalg.norm(thick)
-        ring = [(near, low), (near, high - bevel), (near + bevel * unit, high), (far - (bevel + slope) * unit, high)]
-        ring += [(far - (0.3 * bevel + slope) * unit, high - 0.35 * bevel), (far - slope * unit, high - bevel)]
-        ring += [(far - 0.4 * slope * unit, 0.5 * (low + high)), (far, low)]
+        length = float(np.linalg.norm(thick))
+        unit, edge = thick / length, min(bevel, 0.3 * length)
+        drop = slope * max(float(unit[1]), 0.0) ** 2
+        ring = [(near, low), (near, high - 0.3 * edge), (near + 0.3 * edge * unit, high), (far - (edge + drop) * unit, high)]
+        ring += [(far - (0.3 * edge + drop) * unit, high - 0.35 * bevel), (far - drop * unit, high - bevel)]
+        ring += [(far - 0.4 * drop * unit, 0.5 * (low + high)), (far, low)]
         rings.append([(point[0], y, point[1]) for point, y in ring])
     return make_skin(np.array(rings), material)
 

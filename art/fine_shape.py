@@ -194,7 +194,7 @@ def make_spring(start: Vector, end: Vector, radius: float, turns: int, wire: flo
     return make_tube(first + np.outer(share, last - first) + coil, wire, material, sides=3)
 
 
-def round_outline(outline: Outline, radius: float, steps: int = 3) -> list[tuple[float, float]]:
+def round_outline(outline: Outline, radius: float, steps: int = 2) -> list[tuple[float, float]]:
     """Return an outline whose corners are rounded off."""
     place = np.array(outline, float)
     rounded = []

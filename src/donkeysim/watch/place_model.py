@@ -14,9 +14,10 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
-from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray
+from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray
 from donkeysim.render.body import fit_models
 from donkeysim.watch.fine_cars import dress_finely
 from donkeysim.watch.gltf import UPRIGHT, GltfWriter
@@ -154,16 +155,17 @@ class _PlaceWriter:
         for style, model in self._scene.car_models.items():
             for part, index in (("body", model.body), ("wheel", model.wheel)):
                 name = f"{part} {style}"
-                nodes.append(self._file.add("nodes", {"name": name, "mesh": self._add_model(index, name, FINE_CREASE)}))
+                nodes.append(self._file.add("nodes", {"name": name, "mesh": self._add_model(index, name, is_fine=True)}))
         return nodes
 
-    def _add_model(self, index: int, name: str, crease: float = CREASE) -> int:
+    def _add_model(self, index: int, name: str, *, is_fine: bool = False) -> int:
         if index not in self._meshes:
-            self._meshes[index] = self._add_mesh(name, self._models[index], crease)
+            self._meshes[index] = self._add_mesh(name, self._models[index], is_fine=is_fine)
         return self._meshes[index]
 
-    def _add_mesh(self, name: str, mesh: Mesh, crease: float = CREASE) -> int:
-        normal = find_corner_normals(mesh.vertex, mesh.triangle, crease)
+    def _add_mesh(self, name: str, mesh: Mesh, *, is_fine: bool = False) -> int:
+        crease = FINE_CREASE if is_fine else CREASE
+        normal = find_corner_normals(mesh.vertex, mesh.triangle, crease, is_chained=is_fine)
         shown = mesh.material
         primitives = [self._add_primitive(mesh, normal, shown == material, material) for material in np.unique(shown)]
         return self._file.add("meshes", {"name": name, "primitives": primitives})
@@ -175,7 +177,7 @@ class _PlaceWriter:
         kept, place = np.unique(row, axis=0, return_inverse=True)
         vertex, file = kept[:, 0], self._file
         attributes = {
-            "POSITION": file.add_array(mesh.vertex[vertex].astype(np.float32), has_bounds=True),
+            "POSITION": file.add_array(pack_small(mesh.vertex)[vertex], has_bounds=True),
             "NORMAL": file.add_array(kept[:, 1:].astype(np.int8)),
         }
         if self._scene.materials[material].flags & SHADE_TEXTURE:
@@ -249,10 +251,18 @@ class _PlaceWriter:
         return CarNotes(np.array(car.wheel_position).tolist(), steered, car.wheel_radius)
 
 
-def find_corner_normals(vertex: Float32Array, triangle: IntArray, crease: float = CREASE) -> Float32Array:
+def find_corner_normals(
+    vertex: Float32Array, triangle: IntArray, crease: float = CREASE, *, is_chained: bool = False
+) -> Float32Array:
     """Return the normal of each corner of each triangle, shape [triangle_count, 3, 3].
 
-    Triangles that share a place and hardly bend there (`crease`) share the mean of their normals, weighted by area.
+    Triangles that share a place and hardly bend there share the mean of their normals, weighted by area.
+
+    Args:
+        vertex: [m], shape [vertex_count, 3].
+        triangle: Vertex indices, shape [triangle_count, 3].
+        crease: Least cosine of the normals of two that hardly bend.
+        is_chained: Whether two also share it that bend more, if others between them hardly do: fewer normals differ.
     """
     corner = vertex[triangle].astype(np.float64)
     facing = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
@@ -262,16 +272,43 @@ def find_corner_normals(vertex: Float32Array, triangle: IntArray, crease: float 
     sorted_place = place.ravel()[order]
     first = np.searchsorted(sorted_place, sorted_place)
     count = np.searchsorted(sorted_place, sorted_place, side="right") - first
-    summed = np.zeros((len(order), 3))
-    face = order // 3
+    face, pairs = order // 3, []
     for step in range(int(count.max(initial=0))):  # the step-th of those at a corner's place
         has = np.flatnonzero(step < count)
-        other = face[first[has] + step]
-        is_near = np.einsum("ij,ij->i", unit[face[has]], unit[other]) >= crease
-        summed[has[is_near]] += facing[other[is_near]]
+        other = first[has] + step
+        is_near = np.einsum("ij,ij->i", unit[face[has]], unit[face[other]]) >= crease
+        pairs.append((has[is_near], other[is_near]))
+    summed = _sum_chains(pairs, facing[face]) if is_chained else _sum_pairs(pairs, facing[face])
     normal = np.empty_like(summed)
     normal[order] = summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-12)
     return normal.reshape(-1, 3, 3).astype(np.float32)
+
+
+def _sum_pairs(pairs: Sequence[tuple[LongArray, LongArray]], facing: FloatArray) -> FloatArray:
+    """Return for each corner the sum over those that it makes a pair with; no corner comes twice in one entry."""
+    summed = np.zeros((len(facing), 3))
+    for one, other in pairs:
+        summed[one] += facing[other]
+    return summed
+
+
+def _sum_chains(pairs: Sequence[tuple[LongArray, LongArray]], facing: FloatArray) -> FloatArray:
+    """Return for each corner the sum over all that pairs lead to."""
+    label, before = np.arange(len(facing)), None
+    while before is None or (label != before).any():
+        before = label.copy()
+        for one, other in pairs:
+            label[one] = np.minimum(label[one], before[other])
+    summed = np.zeros((len(facing), 3))
+    np.add.at(summed, label, facing)
+    return summed[label]
+
+
+def pack_small(vertex: Float32Array) -> NDArray[np.float32] | NDArray[np.int16]:
+    """Return places as int16, to 0.03 mm, where all lie within a metre of the origin; else as they are [m]."""
+    if np.abs(vertex).max(initial=0.0) >= 1.0:
+        return vertex.astype(np.float32)
+    return np.rint(vertex * 32_767.0).astype(np.int16)
 
 
 def find_linear(colour: FloatArray) -> FloatArray:
