@@ -44,7 +44,7 @@ def build_fine_wheel(palette: Palette) -> Mesh:
     for index in range(SPOKES):
         face += [turn_about_y(_spoke(spoke, metal), 2.0 * np.pi * index / SPOKES)]
     hub = ((0.0070, 0.0080), (0.0070, 0.0160), (0.0056, 0.0174), (0.0034, 0.0176), (0.0030, 0.0200))
-    face += [make_lathed(hub, 10, (metal, metal, dark, metal), axis="y")]
+    face += [make_lathed(hub, 10, (metal, metal, dark, metal), axis="y", has_foot=False)]
     return weld_mesh(merge_meshes([*parts, *face, *map(mirror_mesh, face)]))
 
 
@@ -155,7 +155,7 @@ def _small_board(palette: Palette) -> list[Mesh]:
     parts += [make_box((0.0013, 0.0034, 0.005), (-0.02 + 0.0044 * n, 0.0165, 0.0726), gold) for n in range(10)]
     parts += [make_round_box((0.008, 0.006, 0.003), (x, -0.0185, 0.0720), metal, 0.0005) for x in (-0.018, 0.0, 0.012)]
     posts = [((0.0024, 0.066), (0.0024, 0.0712), (0.0016, 0.072))]
-    parts += [make_lathed(posts[0], 8, metal, centre=(x, y, 0.0)) for x in (-0.027, 0.027) for y in (-0.017, 0.0125)]
+    parts += [make_lathed(posts[0], 6, metal, centre=(x, y, 0.0), has_foot=False) for x in (-0.027, 0.027) for y in (-0.017, 0.0125)]
     return parts
 
 
@@ -163,16 +163,16 @@ def _motor(palette: Palette) -> list[Mesh]:
     """Return the motor across the car: can with cooling rings, end bell, shaft with pinion, wires."""
     metal, dark, gold = (ensure_coat(palette, name) for name in ("metal", "dark", "gold"))
     can = [(0.0150, -0.020), (0.0168, -0.0185)]
-    for y in (-0.012, -0.004, 0.004):
-        can += [(0.0168, y), (0.0155, y + 0.0008), (0.0155, y + 0.0024), (0.0168, y + 0.0032)]
+    for y in (-0.010, 0.0):
+        can += [(0.0168, y), (0.0155, y + 0.0008), (0.0155, y + 0.0036), (0.0168, y + 0.0044)]
     can += [(0.0168, 0.0105), (0.0170, 0.011), (0.0170, 0.0185), (0.0150, 0.020)]
     kinds = [metal] * (len(can) - 4) + [dark] * 3
     centre = (-0.0655, 0.0, 0.0325)
-    parts = [make_lathed(can, 20, kinds, axis="y", centre=centre)]
+    parts = [make_lathed(can, 16, kinds, axis="y", centre=centre)]
     parts += [make_lathed(((0.0022, -0.027), (0.0022, -0.018)), 8, metal, axis="y", centre=centre)]
     parts += [make_lathed(((0.005, -0.0265), (0.0056, -0.026), (0.0056, -0.0215), (0.005, -0.021)), 14, gold, axis="y", centre=centre)]
     spur = ((0.012, -0.0265), (0.0128, -0.026), (0.0128, -0.0215), (0.012, -0.021))
-    parts += [make_lathed(spur, 24, dark, axis="y", centre=(-0.0825, 0.0, 0.0285))]
+    parts += [make_lathed(spur, 18, dark, axis="y", centre=(-0.0825, 0.0, 0.0285))]
     for n, coat in enumerate(("orange", "dark", "blue")):
         y = 0.012 + 0.003 * n
         points = [(-0.060, y, 0.045), (-0.048, 0.03 + y * 0.2, 0.046), (-0.03, 0.0375, 0.035 + 0.003 * n), (-0.012, 0.038, 0.032 + 0.003 * n)]

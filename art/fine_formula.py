@@ -157,14 +157,14 @@ def _floor(palette: Palette) -> list[Mesh]:
 def _cockpit(palette: Palette) -> list[Mesh]:
     """Return the opening with its rim, head rest, wheel and halo, and the driver's helmet."""
     dark, black, yellow, white = (ensure_coat(palette, name) for name in ("dark", "black", "yellow", "white"))
-    angle = np.linspace(0.0, 2.0 * np.pi, 21)
+    angle = np.linspace(0.0, 2.0 * np.pi, 17)
     rim = np.stack((0.004 + 0.0225 * np.cos(angle), 0.0180 * np.sin(angle), 0.0285 - 0.0035 * np.cos(angle)), axis=1)
     hole = [(float(x), float(y)) for x, y, _ in rim[:-1]]
-    parts = [make_slab(hole, (0.012, 0.0288), black, bevel=0.001), make_tube(rim, 0.0045, dark, sides=6)]
+    parts = [make_slab(hole, (0.012, 0.0288), black, bevel=0.001), make_tube(rim, 0.0045, dark, sides=6, is_open=True)]
     parts += [make_round_box((0.016, 0.034, 0.012), (-0.0235, 0.0, 0.0360), dark, 0.004)]
     profile = ((0.0080, 0.022), (0.0112, 0.0265), (0.0124, 0.0315), (0.0126, 0.0362), (0.0120, 0.0405), (0.0100, 0.0445), (0.0066, 0.0472),
                (0.0028, 0.0482))  # fmt: skip
-    helmet = make_lathed(profile, 16, yellow, centre=(-0.008, 0.0, 0.0))
+    helmet = make_lathed(profile, 14, yellow, centre=(-0.008, 0.0, 0.0), has_foot=False)
     parts += [Mesh(helmet.vertex, helmet.uv, helmet.triangle, _paint_helmet(helmet, yellow, black, white))]
     wheel = make_tube(bend([(0.012, -0.008, 0.032), (0.0135, -0.0065, 0.0275), (0.0135, 0.0065, 0.0275), (0.012, 0.008, 0.032)], 2), 0.0026, dark, sides=5)
     loop = [(-0.0275, 0.0205, 0.0340), (-0.0235, 0.0205, 0.0440), (-0.008, 0.0200, 0.0500), (0.008, 0.0165, 0.0515), (0.0165, 0.0085, 0.0515),
@@ -190,8 +190,8 @@ def _suspension(palette: Palette) -> list[Mesh]:
         upper, lower = np.array((x, 0.0715, AXLE_HEIGHT + 0.012)), np.array((x, 0.0725, AXLE_HEIGHT - 0.0045))
         for reach in (-0.016, 0.016):
             for end, z in ((upper, -0.007), (lower, -0.021)):
-                parts += [make_tube(np.array([(x + reach, root, z), end]), 0.0034, dark, sides=6, flat=0.5)]
-        parts += [make_tube(np.array([(x - 0.004, root, 0.001), (x, 0.070, AXLE_HEIGHT)]), 0.0028, dark, sides=5)]
-        parts += [make_tube(((x + 0.006, root, -0.014), (x + 0.006, 0.0715, AXLE_HEIGHT + 0.004)), 0.0030, metal if x < 0.0 else dark, sides=6)]
+                parts += [make_tube(np.array([(x + reach, root, z), end]), 0.0034, dark, sides=6, flat=0.5, is_open=True)]
+        parts += [make_tube(np.array([(x - 0.004, root, 0.001), (x, 0.070, AXLE_HEIGHT)]), 0.0028, dark, sides=5, is_open=True)]
+        parts += [make_tube(((x + 0.006, root, -0.014), (x + 0.006, 0.0715, AXLE_HEIGHT + 0.004)), 0.0030, metal if x < 0.0 else dark, sides=6, is_open=True)]
         parts += [make_round_box((0.016, 0.006, 0.0116), (x, 0.0725, AXLE_HEIGHT), dark, 0.0015)]
     return build_both_sides(*parts)

@@ -59,11 +59,11 @@ def build_running_gear(palette: Palette, *, has_shocks: bool = False) -> list[Me
         parts += [make_round_box((0.034, 0.032, 0.026), (x, 0.0, -0.027), dark, 0.003)]
         y = 0.062
         arms = [
-            make_tube(((x + reach, 0.014, -0.036), (x + 0.2 * reach, y, -0.036)), 0.006, dark, sides=6)
+            make_tube(((x + reach, 0.014, -0.036), (x + 0.2 * reach, y, -0.036)), 0.006, dark, sides=6, is_open=True)
             for reach in (-0.015, 0.015)
         ]
         hub = make_round_box((0.014, 0.007, 0.012), (x, y, AXLE_HEIGHT), dark, 0.002)
-        shaft = make_tube(((x, 0.012, -0.031), (x, WHEEL_SIDE - 0.0208, AXLE_HEIGHT)), 0.004, metal, sides=6)
+        shaft = make_tube(((x, 0.012, -0.031), (x, WHEEL_SIDE - 0.0208, AXLE_HEIGHT)), 0.004, metal, sides=6, is_open=True)
         parts += build_both_sides(*arms, hub, shaft)
         if has_shocks:
             parts += build_both_sides(*build_shock(palette, (0.97 * x, 0.057, -0.031), (0.88 * x, 0.036, 0.016)))
@@ -91,9 +91,10 @@ def build_camera(palette: Palette) -> list[Mesh]:
     )  # fmt: skip
     profile = ((0.0095, 0.0), (0.0095, 0.003), (0.009, 0.0034), (0.009, 0.0092), (0.0082, 0.010), (0.0066, 0.0098), (0.0058, 0.0082),
                (0.004, 0.0088), (0.0018, 0.0092))  # fmt: skip
-    lens = make_lathed(profile, 16, (dark, dark, dark, metal, metal, dark, glass, glass), axis="x", centre=(0.050, 0.0, 0.155))
+    kinds = (dark, dark, dark, metal, metal, dark, glass, glass)
+    lens = make_lathed(profile, 14, kinds, axis="x", centre=(0.050, 0.0, 0.155), has_foot=False)
     screws = [
-        make_lathed(((0.0014, 0.0), (0.0014, 0.0006), (0.0009, 0.0009)), 6, metal, axis="x", centre=(0.0499, y, z))
+        make_lathed(((0.0014, 0.0), (0.0010, 0.0007)), 6, metal, axis="x", centre=(0.0499, y, z), has_foot=False)
         for y in (-0.0145, 0.0145)
         for z in (0.1405, 0.1675)
     ]
@@ -120,15 +121,16 @@ def build_board(palette: Palette, centre: Vector) -> list[Mesh]:
     put((0.051, 0.005, 0.0085), (0.008, 0.0245), "dark")
     for column in range(12):
         put((0.0012, 0.0034, 0.0105), (-0.0155 + 0.0042 * column, 0.0245), "gold", 0.0)
-    put((0.012, 0.012, 0.0016), (-0.004, -0.004), "dark")
-    put((0.009, 0.007, 0.004), (0.034, -0.021), "metal")
+    put((0.012, 0.012, 0.0016), (-0.004, -0.004), "dark", 0.0)
+    put((0.009, 0.007, 0.004), (0.034, -0.021), "metal", 0.0)
     for column in (0.006, 0.019):
-        put((0.0075, 0.006, 0.003), (column, -0.0245), "metal")
-    put((0.016, 0.016, 0.003), (0.016, 0.003), "metal")
+        put((0.0075, 0.006, 0.003), (column, -0.0245), "metal", 0.0)
+    put((0.016, 0.016, 0.003), (0.016, 0.003), "metal", 0.0)
     for row in range(5):
         put((0.0155, 0.0016, 0.0115), (0.016, -0.0036 + 0.0033 * row), "metal", 0.0)
     for a, b in ((-0.039, 0.0245), (-0.039, -0.0245), (0.039, 0.0245), (0.039, -0.0245)):
-        parts.append(make_lathed(((0.0027, -0.008), (0.0027, 0.0016), (0.0019, 0.0022)), 8, metal, centre=(x + a, y + b, z)))
+        stud = ((0.0027, -0.008), (0.0027, 0.0016), (0.0019, 0.0022))
+        parts.append(make_lathed(stud, 6, metal, centre=(x + a, y + b, z), has_foot=False))
     return parts
 
 
@@ -165,14 +167,14 @@ def build_arch(
         drop = slope * max(float(unit[1]), 0.0) ** 2
         ring = [(near, low), (near, high - 0.3 * edge), (near + 0.3 * edge * unit, high), (far - (edge + drop) * unit, high)]
         ring += [(far - (0.3 * edge + drop) * unit, high - 0.35 * bevel), (far - drop * unit, high - bevel)]
-        ring += [(far - 0.4 * drop * unit, 0.5 * (low + high)), (far, low)]
+        ring += [(far, low)]
         rings.append([(point[0], y, point[1]) for point, y in ring])
     return make_skin(np.array(rings), material)
 
 
 def build_cable(palette: Palette, points: list[Vector], width: float, coat: str, *, flat: float = 1.0) -> Mesh:
     """Return a cable that bends smoothly through points."""
-    return make_tube(bend(points, 3), width, ensure_coat(palette, coat), sides=6, flat=flat)
+    return make_tube(bend(points, 2), width, ensure_coat(palette, coat), sides=5, flat=flat, is_open=True)
 
 
 def turn_about_y(mesh: Mesh, angle: float) -> Mesh:

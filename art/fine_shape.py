@@ -128,9 +128,15 @@ def make_panel(corners: Sequence[Vector], material: int, *, gap: float, thicknes
 
 
 def make_tube(
-    points: Sequence[Vector] | FloatArray, width: float | Sequence[float], material: int, *, sides: int = 8, flat: float = 1.0
+    points: Sequence[Vector] | FloatArray,
+    width: float | Sequence[float],
+    material: int,
+    *,
+    sides: int = 8,
+    flat: float = 1.0,
+    is_open: bool = False,
 ) -> Mesh:
-    """Return a tube through points, its ends closed.
+    """Return a tube through points.
 
     Args:
         points: At least two [m].
@@ -138,6 +144,7 @@ def make_tube(
         material: Of all triangles.
         sides: Of each ring.
         flat: Factor on its height, for ribbons and blades.
+        is_open: Whether it has no ends, as where both are hidden.
     """
     path = np.array(points, float)
     ahead = np.gradient(path, axis=0)
@@ -151,11 +158,17 @@ def make_tube(
         across = across / np.linalg.norm(across)
         other = np.cross(across, forward)
         rings.append(place + 0.5 * wide * (np.outer(np.cos(angle), across) + flat * np.outer(np.sin(angle), other)))
-    return make_skin(np.stack(rings), material)
+    return make_skin(np.stack(rings), material, ends=(None, None) if is_open else None)
 
 
 def make_lathed(
-    profile: Outline, sides: int, material: int | Sequence[int], *, axis: str = "z", centre: Vector = (0.0, 0.0, 0.0)
+    profile: Outline,
+    sides: int,
+    material: int | Sequence[int],
+    *,
+    axis: str = "z",
+    centre: Vector = (0.0, 0.0, 0.0),
+    has_foot: bool = True,
 ) -> Mesh:
     """Return a solid of revolution.
 
@@ -165,6 +178,7 @@ def make_lathed(
         material: Of all triangles, or of each part between two rings.
         axis: "x", "y" or "z".
         centre: Where the axis has its 0 [m].
+        has_foot: Whether its first ring is closed; leave it open where that is hidden.
     """
     radius, height = np.array(profile, float).T
     angle = np.arange(sides) * (2.0 * np.pi / sides)
@@ -178,7 +192,9 @@ def make_lathed(
     )
     order = {"x": [2, 0, 1], "y": [1, 2, 0], "z": [0, 1, 2]}[axis]
     kinds = material if isinstance(material, int) else np.array(material, np.int32)[:, None]
-    return make_skin(rings[:, :, order] + np.array(centre), kinds)
+    last = material if isinstance(material, int) else material[-1]
+    first = last if isinstance(material, int) else material[0]
+    return make_skin(rings[:, :, order] + np.array(centre), kinds, ends=(first if has_foot else None, last))
 
 
 def make_spring(start: Vector, end: Vector, radius: float, turns: int, wire: float, material: int) -> Mesh:
@@ -191,7 +207,7 @@ def make_spring(start: Vector, end: Vector, radius: float, turns: int, wire: flo
     share = np.linspace(0.0, 1.0, 6 * turns + 1)
     angle = 2.0 * np.pi * turns * share
     coil = radius * (np.outer(np.cos(angle), across) + np.outer(np.sin(angle), other))
-    return make_tube(first + np.outer(share, last - first) + coil, wire, material, sides=3)
+    return make_tube(first + np.outer(share, last - first) + coil, wire, material, sides=3, is_open=True)
 
 
 def round_outline(outline: Outline, radius: float, steps: int = 2) -> list[tuple[float, float]]:

@@ -10,7 +10,6 @@ from art.cars import AXLES
 from art.fine_parts import build_arch, build_both_sides, build_lamp, build_running_gear, ensure_coat
 from art.fine_shape import (
     Outline,
-    bend,
     interpolate,
     make_lathed,
     make_panel,
@@ -85,7 +84,7 @@ def build_fine_cybertruck(palette: Palette) -> Mesh:
     arch = ((-0.046, -0.010), (-0.0450, 0.000), (-0.028, 0.020), (0.020, 0.020), (0.033, 0.006), (0.034, -0.002))
     under = ((-0.0425, -0.0125), (-0.0405, -0.002), (-0.0255, 0.0140), (0.018, 0.0140), (0.0290, 0.0025), (0.0305, -0.005))
     for x in AXLES:
-        moved = [[(a + x, b) for a, b in line] for line in (arch, under)]
+        moved = [[(a + x, b) for a, b in _clip(line)] for line in (arch, under)]
         parts += build_both_sides(build_arch(moved[0], moved[1], (0.058, 0.1053), dark, bevel=0.0022, slope=0.004))
     step = round_outline(((-0.051, -0.071), (0.059, -0.071), (0.059, 0.071), (-0.051, 0.071)), 0.003, 2)
     parts += [make_slab(step, (-0.018, -0.004), palette.ensure_paint(), bevel=0.0015)]
@@ -93,8 +92,15 @@ def build_fine_cybertruck(palette: Palette) -> Mesh:
 
 
 def _smooth(line: Outline) -> list[tuple[float, float]]:
-    """Return a smooth line through points, twice as many."""
-    return [(float(x), float(z)) for x, _, z in bend([(x, 0.0, z) for x, z in line], 2)]
+    """Return twelve points of a smooth line through points."""
+    found = interpolate(np.linspace(0.0, len(line) - 1.0, 12), np.arange(len(line)), np.array(line))
+    return [(float(x), float(z)) for x, z in found]
+
+
+def _clip(line: Outline) -> list[tuple[float, float]]:
+    """Return a line whose inner corners are cut off a little, so that what lies between them looks flat."""
+    cut = round_outline(line, 0.0012)
+    return [line[0], *cut[2:-2], line[-1]]
 
 
 def _touring_body(palette: Palette) -> Mesh:
@@ -188,8 +194,8 @@ def _touring_front(palette: Palette) -> list[Mesh]:
         ring = ((0.0046, -0.003), (0.0046, 0.0006), (0.0040, 0.0010), (0.0038, 0.0002))
         lamp = ((0.0037, 0.0), (0.0032, 0.0011), (0.0018, 0.0017))
         parts += build_both_sides(
-            make_lathed(ring, 14, metal, axis="x", centre=(x, y, 0.0077)),
-            make_lathed(lamp, 12, ensure_coat(palette, "lamp"), axis="x", centre=(x, y, 0.0077)),
+            make_lathed(ring, 12, metal, axis="x", centre=(x, y, 0.0077), has_foot=False),
+            make_lathed(lamp, 12, ensure_coat(palette, "lamp"), axis="x", centre=(x, y, 0.0077), has_foot=False),
         )
     catch = make_lathed(((0.0022, -0.001), (0.0022, 0.0014), (0.0014, 0.0018)), 8, metal, centre=(0.104, 0.030, 0.0215))
     vent = [make_box((0.0022, 0.016, 0.0014), (0.070 + 0.005 * n, 0.036, 0.0312 - 0.0013 * n), black) for n in range(3)]
@@ -214,7 +220,7 @@ def _touring_rear(palette: Palette) -> list[Mesh]:
     parts += [make_slab(bumper, (-0.024, -0.0095), dark, bevel=0.002)]
     parts += [make_box((0.022, 0.0016, 0.007), (-0.1185, 0.012 * n, -0.0255), dark) for n in (-2, -1, 0, 1, 2)]
     pipe = ((0.0040, 0.012), (0.0040, -0.0035), (0.0033, -0.0038), (0.0031, 0.002))
-    return parts + build_both_sides(make_lathed(pipe, 10, (metal, metal, black), axis="x", centre=(-0.1285, 0.034, -0.0165)))
+    return parts + build_both_sides(make_lathed(pipe, 10, (metal, metal, black), axis="x", centre=(-0.1285, 0.034, -0.0165), has_foot=False))
 
 
 def _wedge_top(palette: Palette) -> list[Mesh]:
