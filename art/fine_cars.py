@@ -123,11 +123,12 @@ def _spoke(stations: FloatArray, material: int) -> Mesh:
 
 def _cage_side(paint: int, shade: int, metal: int) -> list[Mesh]:
     """Return the left side of the roll cage: one tube from the rear foot over the top to the front foot."""
-    rear, front = (-0.098, 0.055, 0.026), (0.012, 0.055, 0.026)
+    rear = [(-0.0965, 0.0545, 0.0272), (-0.0965, 0.0545, 0.0290), (-0.0925, 0.0540, 0.0335)]
+    front = [(0.0135, 0.0545, 0.0290), (0.0130, 0.0545, 0.0272)]
     top = [(-0.004, 0.0415, 0.1345), (0.009, 0.0400, 0.1465), (0.020, 0.0398, 0.1480), (0.0265, 0.0405, 0.139)]
-    tube = make_tube([rear, *bend(top, 2), front], 0.0195, paint, sides=12)
+    tube = make_tube([*rear, *bend(top, 2), *front], 0.0195, paint, sides=12, is_open=True)
     brace = make_tube(((-0.050, 0.0485, 0.080), (0.0175, 0.0485, 0.080)), 0.011, shade, sides=8)
-    feet = [make_lathed(((0.0125, 0.0265), (0.0125, 0.030), (0.0108, 0.032)), 12, shade, centre=(x, 0.0525, 0.0)) for x in (-0.096, 0.013)]
+    feet = [make_lathed(((0.0118, 0.0265), (0.0118, 0.0295), (0.0102, 0.0315)), 12, shade, centre=(x, 0.0545, 0.0)) for x in (-0.0965, 0.013)]
     bolts = [make_lathed(((0.0022, 0.027), (0.0022, 0.0292), (0.0014, 0.030)), 6, metal, centre=(x, 0.0555, 0.0)) for x in (-0.079, 0.032)]
     return [tube, brace, *feet, *bolts]
 
@@ -171,8 +172,6 @@ def _motor(palette: Palette) -> list[Mesh]:
     parts = [make_lathed(can, 16, kinds, axis="y", centre=centre)]
     parts += [make_lathed(((0.0022, -0.027), (0.0022, -0.018)), 8, metal, axis="y", centre=centre)]
     parts += [make_lathed(((0.005, -0.0265), (0.0056, -0.026), (0.0056, -0.0215), (0.005, -0.021)), 14, gold, axis="y", centre=centre)]
-    spur = ((0.012, -0.0265), (0.0128, -0.026), (0.0128, -0.0215), (0.012, -0.021))
-    parts += [make_lathed(spur, 18, dark, axis="y", centre=(-0.0825, 0.0, 0.0285))]
     for n, coat in enumerate(("orange", "dark", "blue")):
         y = 0.012 + 0.003 * n
         points = [(-0.060, y, 0.045), (-0.048, 0.03 + y * 0.2, 0.046), (-0.03, 0.0375, 0.035 + 0.003 * n), (-0.012, 0.038, 0.032 + 0.003 * n)]
@@ -196,7 +195,9 @@ def _servo(palette: Palette) -> list[Mesh]:
     parts = [make_round_box((0.018, 0.036, 0.018), (0.075, 0.0, 0.026), dark, 0.0012)]
     parts += [make_round_box((0.019, 0.046, 0.003), (0.075, 0.0, 0.030), dark, 0.0006)]
     parts += [make_lathed(((0.0045, 0.034), (0.0045, 0.0375), (0.0035, 0.038)), 10, metal, centre=(0.075, 0.010, 0.0))]
-    parts += [make_tube(((0.075, 0.010, 0.0365), (0.098, 0.004, 0.030), (0.106, 0.002, 0.012), (0.107, 0.0, -0.016)), 0.0045, metal, sides=6)]
-    link = make_tube(((x + 0.004, 0.002, -0.0165), (x - 0.006, 0.060, -0.027)), 0.0035, metal, sides=6)
+    parts += [make_round_box((0.011, 0.034, 0.003), (x + 0.003, 0.0, -0.0042), metal, 0.0008)]
+    parts += [make_lathed(((0.004, -0.0055), (0.004, 0.000), (0.003, 0.0008)), 8, dark, centre=(x + 0.003, 0.0, 0.0))]
+    parts += [make_tube(((0.075, 0.010, 0.0372), (0.075, -0.012, 0.0372)), 0.0042, metal, sides=6, flat=0.5)]
+    link = make_tube(((x + 0.003, 0.014, -0.0052), (x - 0.006, 0.060, -0.027)), 0.0035, metal, sides=6, is_open=True)
     ball = make_lathed(((0.0018, -0.003), (0.0032, 0.0), (0.0018, 0.003)), 8, dark, centre=(x - 0.006, 0.060, AXLE_HEIGHT + 0.007))
     return parts + build_both_sides(link, ball)

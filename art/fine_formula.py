@@ -11,7 +11,7 @@ from art.fine_parts import build_both_sides, build_lamp, ensure_coat
 from art.fine_shape import bend, interpolate, make_lathed, make_round_box, make_skin, make_slab, make_tube, round_outline
 from art.fine_shape import weld_mesh
 from art.palette import Palette
-from donkeysim.core.types import FloatArray, IntArray
+from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import Mesh
 from donkeysim.world.tracks.mesh import make_box, merge_meshes
 
@@ -125,7 +125,7 @@ def _rear_wing(palette: Palette) -> list[Mesh]:
     parts += [_wing(((0.060, -0.1090, 0.0285, 0.0180, 0.35), (0.0, -0.1085, 0.0265, 0.0180, 0.35)), dark)]
     plate = round_outline(((-0.1415, 0.0425), (-0.1040, 0.0425), (-0.1022, 0.066), (-0.1075, 0.0935), (-0.1415, 0.0935)), 0.005, 3)
     low = round_outline(((-0.136, 0.018), (-0.112, 0.018), (-0.106, 0.044), (-0.1395, 0.044)), 0.004, 2)
-    stay = round_outline(((-0.1165, 0.014), (-0.1070, 0.016), (-0.1105, 0.056), (-0.1175, 0.058)), 0.002, 2)
+    stay = round_outline(((-0.1165, 0.014), (-0.1070, 0.016), (-0.1105, 0.0515), (-0.1175, 0.0535)), 0.002, 2)
     parts += build_both_sides(
         make_slab(plate, (0.0750, 0.0780), yellow, axis="y", bevel=0.0007),
         make_slab(low, (0.0595, 0.0615), dark, axis="y", bevel=0.0006),
@@ -164,22 +164,16 @@ def _cockpit(palette: Palette) -> list[Mesh]:
     parts += [make_round_box((0.016, 0.034, 0.012), (-0.0235, 0.0, 0.0360), dark, 0.004)]
     profile = ((0.0080, 0.022), (0.0112, 0.0265), (0.0124, 0.0315), (0.0126, 0.0362), (0.0120, 0.0405), (0.0100, 0.0445), (0.0066, 0.0472),
                (0.0028, 0.0482))  # fmt: skip
-    helmet = make_lathed(profile, 14, yellow, centre=(-0.008, 0.0, 0.0), has_foot=False)
-    parts += [Mesh(helmet.vertex, helmet.uv, helmet.triangle, _paint_helmet(helmet, yellow, black, white))]
+    kinds = np.full((len(profile) - 1, 16), yellow, np.int32)
+    kinds[3:, [0, 7, 8, 15]] = white
+    kinds[2:4, [*range(3), *range(13, 16)]] = black
+    parts += [make_lathed(profile, 16, kinds, centre=(-0.008, 0.0, 0.0), has_foot=False)]
     wheel = make_tube(bend([(0.012, -0.008, 0.032), (0.0135, -0.0065, 0.0275), (0.0135, 0.0065, 0.0275), (0.012, 0.008, 0.032)], 2), 0.0026, dark, sides=5)
     loop = [(-0.0275, 0.0205, 0.0340), (-0.0235, 0.0205, 0.0440), (-0.008, 0.0200, 0.0500), (0.008, 0.0165, 0.0515), (0.0165, 0.0085, 0.0515),
             (0.0188, 0.0, 0.0513)]  # fmt: skip
     whole = np.concatenate((bend(loop, 2), bend(loop, 2)[-2::-1] * (1.0, -1.0, 1.0)))
     pylon = make_tube(bend([(0.0188, 0.0, 0.0513), (0.0235, 0.0, 0.0450), (0.0310, 0.0, 0.0230)], 2), (0.0042, 0.004, 0.004, 0.0046, 0.0056), dark, sides=6)
     return [*parts, wheel, make_tube(whole, 0.0048, dark, sides=7), pylon]
-
-
-def _paint_helmet(helmet: Mesh, shell: int, visor: int, stripe: int) -> IntArray:
-    """Return the material of each triangle of a helmet: a visor in front, a stripe over its top."""
-    middle = helmet.vertex[helmet.triangle].mean(axis=1) - np.array((-0.008, 0.0, 0.0), np.float32)
-    kinds = np.where(np.abs(middle[:, 1]) < 0.0026, stripe, shell)
-    is_visor = (middle[:, 2] > 0.0315) & (middle[:, 2] < 0.0405) & (middle[:, 0] > 0.0045)
-    return np.where(is_visor, visor, kinds).astype(np.int32)
 
 
 def _suspension(palette: Palette) -> list[Mesh]:

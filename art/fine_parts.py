@@ -77,9 +77,9 @@ def build_shock(palette: Palette, low: Vector, high: Vector) -> list[Mesh]:
     widths = (0.005, 0.005, 0.003, 0.003, 0.0078, 0.0078, 0.004, 0.004)
     path = np.array(points)
     path[2::2] += 1e-5 * (last - first)
-    body = make_tube(path, widths, metal, sides=7)
+    body = make_tube(path, widths, metal, sides=8)
     ends = [first + share * (last - first) for share in (0.14, 0.82)]
-    return [body, make_spring(tuple(ends[0]), tuple(ends[1]), 0.0058, 4, 0.0020, palette.ensure_paint())]
+    return [body, make_spring(tuple(ends[0]), tuple(ends[1]), 0.0058, 4, 0.0023, palette.ensure_paint())]
 
 
 def build_camera(palette: Palette) -> list[Mesh]:

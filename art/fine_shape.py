@@ -164,7 +164,7 @@ def make_tube(
 def make_lathed(
     profile: Outline,
     sides: int,
-    material: int | Sequence[int],
+    material: int | Sequence[int] | IntArray,
     *,
     axis: str = "z",
     centre: Vector = (0.0, 0.0, 0.0),
@@ -175,7 +175,7 @@ def make_lathed(
     Args:
         profile: Radius and place along the axis of each ring [m].
         sides: Of each ring.
-        material: Of all triangles, or of each part between two rings.
+        material: Of all triangles, of each part between two rings, or of each of its cells.
         axis: "x", "y" or "z".
         centre: Where the axis has its 0 [m].
         has_foot: Whether its first ring is closed; leave it open where that is hidden.
@@ -191,10 +191,10 @@ def make_lathed(
         axis=-1,
     )
     order = {"x": [2, 0, 1], "y": [1, 2, 0], "z": [0, 1, 2]}[axis]
-    kinds = material if isinstance(material, int) else np.array(material, np.int32)[:, None]
-    last = material if isinstance(material, int) else material[-1]
-    first = last if isinstance(material, int) else material[0]
-    return make_skin(rings[:, :, order] + np.array(centre), kinds, ends=(first if has_foot else None, last))
+    kinds = np.asarray(material, np.int32)
+    kinds = np.broadcast_to(kinds if kinds.ndim == 2 else kinds.reshape(-1, 1), (len(radius) - 1, sides))
+    ends = (int(kinds[0, 0]) if has_foot else None, int(kinds[-1, 0]))
+    return make_skin(rings[:, :, order] + np.array(centre), kinds, ends=ends)
 
 
 def make_spring(start: Vector, end: Vector, radius: float, turns: int, wire: float, material: int) -> Mesh:
@@ -204,7 +204,7 @@ def make_spring(start: Vector, end: Vector, radius: float, turns: int, wire: flo
     across = np.cross(axis, (1.0, 0.0, 0.0))
     across /= np.linalg.norm(across)
     other = np.cross(axis, across)
-    share = np.linspace(0.0, 1.0, 6 * turns + 1)
+    share = np.linspace(0.0, 1.0, 8 * turns + 1)
     angle = 2.0 * np.pi * turns * share
     coil = radius * (np.outer(np.cos(angle), across) + np.outer(np.sin(angle), other))
     return make_tube(first + np.outer(share, last - first) + coil, wire, material, sides=3, is_open=True)
