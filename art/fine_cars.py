@@ -33,7 +33,13 @@ def build_fine_wheel(palette: Palette) -> Mesh:
     """Return a wheel about its axle (y): tyre with tread blocks, and on both sides a rim with spokes and a hub."""
     rubber, metal, dark = (ensure_coat(palette, name) for name in ("rubber", "metal", "dark"))
     half = 0.5 * WHEEL_WIDTH
-    side = ((0.0262, half - 0.0024), (0.0276, half - 0.0006), (0.0325, half), (0.0368, half - 0.0012), (0.0385, half - 0.0045))
+    side = (
+        (0.0262, half - 0.0024),
+        (0.0276, half - 0.0006),
+        (0.0325, half),
+        (0.0368, half - 0.0012),
+        (0.0385, half - 0.0045),
+    )
     profile = (*((r, -y) for r, y in side), *reversed(side))
     parts = [make_skin(_ring(profile, 24), rubber, ends=(None, None))]
     for row, (low, high) in enumerate(((-0.0168, -0.0010), (0.0010, 0.0168))):
@@ -49,11 +55,11 @@ def build_fine_wheel(palette: Palette) -> Mesh:
 
 
 def build_fine_donkey(palette: Palette) -> Mesh:
-    """Return the classic: plate, roll cage of painted tubes, computer and battery with their cables, camera on the arch."""
+    """Return the classic: plate, roll cage of painted tubes, computer and battery with cables, camera on the arch."""
     cage, shade, dark = palette.ensure_paint(), palette.ensure_paint(0.75), ensure_coat(palette, "dark")
     metal = ensure_coat(palette, "metal")
-    plate = round_outline(((-0.1075, -0.05), (-0.09, -0.0625), (0.07, -0.0625), (0.1075, -0.045), (0.1075, 0.045), (0.07, 0.0625),
-                           (-0.09, 0.0625), (-0.1075, 0.05)), 0.01, 3)  # fmt: skip
+    plate = round_outline(((-0.1075, -0.05), (-0.09, -0.0625), (0.07, -0.0625), (0.1075, -0.045), (0.1075, 0.045),
+                           (0.07, 0.0625), (-0.09, 0.0625), (-0.1075, 0.05)), 0.01, 3)  # fmt: skip
     parts = build_running_gear(palette, has_shocks=True)
     parts += [make_slab(plate, (0.0205, 0.0275), dark, bevel=0.0012), *build_board(palette, (-0.030, 0.0, 0.0365))]
     posts = [make_tube(((x, 0.034, -0.008), (x, 0.045, 0.021)), 0.007, dark) for x in (-0.07, 0.06)]
@@ -62,7 +68,13 @@ def build_fine_donkey(palette: Palette) -> Mesh:
     parts += [make_slab(arch, (-0.054, 0.054), cage, axis="y", bevel=0.003)]
     parts += [make_tube(((-0.0945, -0.054, 0.0315), (-0.0945, 0.054, 0.0315)), 0.012, shade, sides=10)]
     parts += [*_battery(palette), *build_camera(palette)]
-    ribbon = [(0.040, 0.0, 0.137), (0.034, 0.0, 0.118), (0.030, 0.004, 0.075), (0.026, 0.006, 0.050), (0.012, 0.012, 0.0385)]
+    ribbon = [
+        (0.040, 0.0, 0.137),
+        (0.034, 0.0, 0.118),
+        (0.030, 0.004, 0.075),
+        (0.026, 0.006, 0.050),
+        (0.012, 0.012, 0.0385),
+    ]
     parts += [build_cable(palette, ribbon, 0.013, "white", flat=0.06)]
     nose = round_outline(((0.103, 0.0005), (0.127, -0.0035), (0.127, 0.0115), (0.103, 0.0275)), 0.004, 3)
     parts += [make_slab(nose, (-0.065, 0.065), shade, axis="y", bevel=0.0025)]
@@ -83,9 +95,11 @@ def build_fine_bare(palette: Palette) -> Mesh:
         parts += [make_round_box((0.013, 0.060, 0.050), (x, 0.0, 0.0425), dark, 0.003)]
     parts += _small_board(palette) + _motor(palette) + _servo(palette) + _speed_controller(palette)
     for x in AXLES:
-        tower = [(-0.05, 0.044), (-0.03, 0.016), (0.03, 0.016), (0.05, 0.044), (0.046, 0.052), (0.024, 0.052), (0.014, 0.041),
-                 (-0.014, 0.041), (-0.024, 0.052), (-0.046, 0.052)]  # fmt: skip
-        parts += [make_slab(round_outline(tower, 0.004), (0.86 * x - 0.003, 0.86 * x + 0.003), silver, axis="x", bevel=0.0009)]
+        tower = [(-0.05, 0.044), (-0.03, 0.016), (0.03, 0.016), (0.05, 0.044), (0.046, 0.052), (0.024, 0.052),
+                 (0.014, 0.041), (-0.014, 0.041), (-0.024, 0.052), (-0.046, 0.052)]  # fmt: skip
+        parts += [
+            make_slab(round_outline(tower, 0.004), (0.86 * x - 0.003, 0.86 * x + 0.003), silver, axis="x", bevel=0.0009)
+        ]
         parts += build_both_sides(*build_shock(palette, (0.96 * x, 0.0672, -0.024), (0.9 * x, 0.042, 0.047)))
     parts += [make_tube(((0.035, 0.0, 0.012), (0.035, 0.0, 0.146)), 0.0075, metal, sides=10)]
     parts += [make_lathed(((0.008, 0.066), (0.008, 0.070), (0.005, 0.074)), 12, dark, centre=(0.035, 0.0, 0.0))]
@@ -128,8 +142,14 @@ def _cage_side(paint: int, shade: int, metal: int) -> list[Mesh]:
     top = [(-0.004, 0.0415, 0.1345), (0.009, 0.0400, 0.1465), (0.020, 0.0398, 0.1480), (0.0265, 0.0405, 0.139)]
     tube = make_tube([*rear, *bend(top, 2), *front], 0.0195, paint, sides=12, is_open=True)
     brace = make_tube(((-0.050, 0.0485, 0.080), (0.0175, 0.0485, 0.080)), 0.011, shade, sides=8)
-    feet = [make_lathed(((0.0118, 0.0265), (0.0118, 0.0295), (0.0102, 0.0315)), 12, shade, centre=(x, 0.0545, 0.0)) for x in (-0.0965, 0.013)]
-    bolts = [make_lathed(((0.0022, 0.027), (0.0022, 0.0292), (0.0014, 0.030)), 6, metal, centre=(x, 0.0555, 0.0)) for x in (-0.079, 0.032)]
+    feet = [
+        make_lathed(((0.0118, 0.0265), (0.0118, 0.0295), (0.0102, 0.0315)), 12, shade, centre=(x, 0.0545, 0.0))
+        for x in (-0.0965, 0.013)
+    ]
+    bolts = [
+        make_lathed(((0.0022, 0.027), (0.0022, 0.0292), (0.0014, 0.030)), 6, metal, centre=(x, 0.0555, 0.0))
+        for x in (-0.079, 0.032)
+    ]
     return [tube, brace, *feet, *bolts]
 
 
@@ -140,7 +160,13 @@ def _battery(palette: Palette) -> list[Mesh]:
     parts += [make_round_box((0.0182, 0.010, 0.0182), (-0.0845, y, 0.0475), dark, 0.002) for y in (-0.020, 0.020)]
     parts += [make_round_box((0.02, 0.062, 0.012), (-0.0845, 0.0, 0.033), dark, 0.002)]
     for y, coat in ((-0.030, "orange"), (-0.0265, "dark")):
-        points = [(-0.084, y, 0.050), (-0.076, y - 0.012, 0.052), (-0.05, y - 0.010, 0.041), (-0.015, y - 0.007, 0.038), (0.0, y, 0.039)]
+        points = [
+            (-0.084, y, 0.050),
+            (-0.076, y - 0.012, 0.052),
+            (-0.05, y - 0.010, 0.041),
+            (-0.015, y - 0.007, 0.038),
+            (0.0, y, 0.039),
+        ]
         parts += [build_cable(palette, [(a, b, c) for a, b, c in points], 0.0028, coat)]
     return parts
 
@@ -156,7 +182,11 @@ def _small_board(palette: Palette) -> list[Mesh]:
     parts += [make_box((0.0013, 0.0034, 0.005), (-0.02 + 0.0044 * n, 0.0165, 0.0726), gold) for n in range(10)]
     parts += [make_round_box((0.008, 0.006, 0.003), (x, -0.0185, 0.0720), metal, 0.0005) for x in (-0.018, 0.0, 0.012)]
     posts = [((0.0024, 0.066), (0.0024, 0.0712), (0.0016, 0.072))]
-    parts += [make_lathed(posts[0], 6, metal, centre=(x, y, 0.0), has_foot=False) for x in (-0.027, 0.027) for y in (-0.017, 0.0125)]
+    parts += [
+        make_lathed(posts[0], 6, metal, centre=(x, y, 0.0), has_foot=False)
+        for x in (-0.027, 0.027)
+        for y in (-0.017, 0.0125)
+    ]
     return parts
 
 
@@ -171,10 +201,19 @@ def _motor(palette: Palette) -> list[Mesh]:
     centre = (-0.0655, 0.0, 0.0325)
     parts = [make_lathed(can, 16, kinds, axis="y", centre=centre)]
     parts += [make_lathed(((0.0022, -0.027), (0.0022, -0.018)), 8, metal, axis="y", centre=centre)]
-    parts += [make_lathed(((0.005, -0.0265), (0.0056, -0.026), (0.0056, -0.0215), (0.005, -0.021)), 14, gold, axis="y", centre=centre)]
+    parts += [
+        make_lathed(
+            ((0.005, -0.0265), (0.0056, -0.026), (0.0056, -0.0215), (0.005, -0.021)), 14, gold, axis="y", centre=centre
+        )
+    ]
     for n, coat in enumerate(("orange", "dark", "blue")):
         y = 0.012 + 0.003 * n
-        points = [(-0.060, y, 0.045), (-0.048, 0.03 + y * 0.2, 0.046), (-0.03, 0.0375, 0.035 + 0.003 * n), (-0.012, 0.038, 0.032 + 0.003 * n)]
+        points = [
+            (-0.060, y, 0.045),
+            (-0.048, 0.03 + y * 0.2, 0.046),
+            (-0.03, 0.0375, 0.035 + 0.003 * n),
+            (-0.012, 0.038, 0.032 + 0.003 * n),
+        ]
         parts += [build_cable(palette, [(a, b, c) for a, b, c in points], 0.0026, coat)]
     return parts
 
@@ -199,5 +238,7 @@ def _servo(palette: Palette) -> list[Mesh]:
     parts += [make_lathed(((0.004, -0.0055), (0.004, 0.000), (0.003, 0.0008)), 8, dark, centre=(x + 0.003, 0.0, 0.0))]
     parts += [make_tube(((0.075, 0.010, 0.0372), (0.075, -0.012, 0.0372)), 0.0042, metal, sides=6, flat=0.5)]
     link = make_tube(((x + 0.003, 0.014, -0.0052), (x - 0.006, 0.060, -0.027)), 0.0035, metal, sides=6, is_open=True)
-    ball = make_lathed(((0.0018, -0.003), (0.0032, 0.0), (0.0018, 0.003)), 8, dark, centre=(x - 0.006, 0.060, AXLE_HEIGHT + 0.007))
+    ball = make_lathed(
+        ((0.0018, -0.003), (0.0032, 0.0), (0.0018, 0.003)), 8, dark, centre=(x - 0.006, 0.060, AXLE_HEIGHT + 0.007)
+    )
     return parts + build_both_sides(link, ball)

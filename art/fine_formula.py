@@ -8,10 +8,18 @@ import numpy as np
 
 from art.cars import AXLE_HEIGHT, AXLES
 from art.fine_parts import build_both_sides, build_lamp, ensure_coat
-from art.fine_shape import bend, interpolate, make_lathed, make_round_box, make_skin, make_slab, make_tube, round_outline
-from art.fine_shape import weld_mesh
+from art.fine_shape import (
+    bend,
+    interpolate,
+    make_lathed,
+    make_round_box,
+    make_skin,
+    make_slab,
+    make_tube,
+    round_outline,
+    weld_mesh,
+)
 from art.palette import Palette
-from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import Mesh
 from donkeysim.world.tracks.mesh import make_box, merge_meshes
 
@@ -20,7 +28,8 @@ TUB = ((-0.113, 0.0140, -0.0180, 0.0190), (-0.105, 0.0185, -0.0205, 0.0230), (-0
        (0.105, 0.0140, -0.0220, 0.0045), (0.126, 0.0108, -0.0220, -0.0040), (0.1335, 0.0085, -0.0205, -0.0080),
        (0.1362, 0.0045, -0.0175, -0.0110))  # fmt: skip
 POD = ((-0.096, 0.006, -0.0225, -0.0060), (-0.085, 0.0130, -0.0240, 0.0020), (-0.030, 0.0222, -0.0240, 0.0198),
-       (0.010, 0.0222, -0.0235, 0.0198), (0.0270, 0.0205, -0.0200, 0.0180), (0.0290, 0.0188, -0.0185, 0.0165))  # fmt: skip
+       (0.010, 0.0222, -0.0235, 0.0198), (0.0270, 0.0205, -0.0200, 0.0180),
+       (0.0290, 0.0188, -0.0185, 0.0165))  # fmt: skip
 AIRBOX = ((-0.112, 0.0030, 0.0150, 0.0235), (-0.105, 0.0062, 0.0150, 0.0290), (-0.045, 0.0122, 0.0260, 0.0660),
           (-0.027, 0.0122, 0.0320, 0.0718), (-0.0250, 0.0110, 0.0360, 0.0708))  # fmt: skip
 """Hulls: x, half width, z of underside and top [m]."""
@@ -72,8 +81,8 @@ def _wing(stations: Sequence[tuple[float, float, float, float, float]], material
         stations: Of its left half from its tip inwards: y, x and z of its leading edge, chord [m], angle [rad].
         material: Of all triangles.
     """
-    section = np.array([(0.0, 0.0), (0.03, 0.055), (0.18, 0.085), (0.55, 0.06), (1.0, 0.008), (1.0, -0.012), (0.5, -0.045), (0.12, -0.055),
-                        (0.02, -0.035)])  # fmt: skip
+    section = np.array([(0.0, 0.0), (0.03, 0.055), (0.18, 0.085), (0.55, 0.06), (1.0, 0.008), (1.0, -0.012),
+                        (0.5, -0.045), (0.12, -0.055), (0.02, -0.035)])  # fmt: skip
     rings = []
     for y, x, z, chord, angle in [*stations, *((-y, *rest) for y, *rest in reversed(stations) if y)]:
         back, up = section[:, 0] * chord, section[:, 1] * chord
@@ -93,13 +102,25 @@ def _wing(stations: Sequence[tuple[float, float, float, float, float]], material
 def _front_wing(palette: Palette) -> list[Mesh]:
     """Return the front wing: three elements between end plates, hung from the nose."""
     paint, white, dark = palette.ensure_paint(), ensure_coat(palette, "white"), ensure_coat(palette, "dark")
-    parts = [_wing(((0.0875, 0.130, -0.0295, 0.015, 0.10), (0.045, 0.1355, -0.0295, 0.017, 0.10), (0.0, 0.1365, -0.0270, 0.017, 0.06)), paint)]
+    parts = [
+        _wing(
+            (
+                (0.0875, 0.130, -0.0295, 0.015, 0.10),
+                (0.045, 0.1355, -0.0295, 0.017, 0.10),
+                (0.0, 0.1365, -0.0270, 0.017, 0.06),
+            ),
+            paint,
+        )
+    ]
     for lift, shift, coat in ((0.0030, 0.0110, paint), (0.0062, 0.0185, white)):
-        stations = ((0.0875, 0.130 - shift, -0.0285 + lift, 0.011, 0.42), (0.050, 0.1345 - shift, -0.0285 + lift, 0.011, 0.34),
+        stations = ((0.0875, 0.130 - shift, -0.0285 + lift, 0.011, 0.42),
+                    (0.050, 0.1345 - shift, -0.0285 + lift, 0.011, 0.34),
                     (0.017, 0.1360 - shift, -0.0275 + lift, 0.010, 0.20))  # fmt: skip
         half = _half_wing(stations, coat)
         parts += build_both_sides(half)
-    plate = round_outline(((0.1035, -0.0315), (0.1365, -0.0315), (0.1365, -0.0225), (0.126, -0.0125), (0.1035, -0.0125)), 0.003)
+    plate = round_outline(
+        ((0.1035, -0.0315), (0.1365, -0.0315), (0.1365, -0.0225), (0.126, -0.0125), (0.1035, -0.0125)), 0.003
+    )
     pylon = round_outline(((0.118, -0.027), (0.132, -0.027), (0.130, -0.012), (0.114, -0.010)), 0.002, 2)
     lip = round_outline(((0.1035, -0.0318), (0.1365, -0.0318), (0.1365, -0.0300), (0.1035, -0.0300)), 0.0004, 2)
     return parts + build_both_sides(
@@ -120,10 +141,21 @@ def _half_wing(stations: Sequence[tuple[float, float, float, float, float]], mat
 def _rear_wing(palette: Palette) -> list[Mesh]:
     """Return the rear wing: main plane and flap between end plates, on two stays, and the lower blade with its lamp."""
     yellow, dark, paint = ensure_coat(palette, "yellow"), ensure_coat(palette, "dark"), palette.ensure_paint()
-    parts = [_wing(((0.0755, -0.1060, 0.0560, 0.0250, 0.34), (0.035, -0.1055, 0.0520, 0.0270, 0.34), (0.0, -0.1055, 0.0510, 0.0275, 0.34)), yellow)]
+    parts = [
+        _wing(
+            (
+                (0.0755, -0.1060, 0.0560, 0.0250, 0.34),
+                (0.035, -0.1055, 0.0520, 0.0270, 0.34),
+                (0.0, -0.1055, 0.0510, 0.0275, 0.34),
+            ),
+            yellow,
+        )
+    ]
     parts += [_wing(((0.0755, -0.1235, 0.0735, 0.0200, 0.92), (0.0, -0.1235, 0.0720, 0.0205, 0.92)), yellow)]
     parts += [_wing(((0.060, -0.1090, 0.0285, 0.0180, 0.35), (0.0, -0.1085, 0.0265, 0.0180, 0.35)), dark)]
-    plate = round_outline(((-0.1415, 0.0425), (-0.1040, 0.0425), (-0.1022, 0.066), (-0.1075, 0.0935), (-0.1415, 0.0935)), 0.005, 3)
+    plate = round_outline(
+        ((-0.1415, 0.0425), (-0.1040, 0.0425), (-0.1022, 0.066), (-0.1075, 0.0935), (-0.1415, 0.0935)), 0.005, 3
+    )
     low = round_outline(((-0.136, 0.018), (-0.112, 0.018), (-0.106, 0.044), (-0.1395, 0.044)), 0.004, 2)
     stay = round_outline(((-0.1165, 0.014), (-0.1070, 0.016), (-0.1105, 0.0515), (-0.1175, 0.0535)), 0.002, 2)
     parts += build_both_sides(
@@ -133,8 +165,8 @@ def _rear_wing(palette: Palette) -> list[Mesh]:
         make_slab(stay, (0.0055, 0.0079), dark, axis="y", bevel=0.0006),
     )
     parts += [make_round_box((0.014, 0.006, 0.006), (-0.124, 0.0, 0.0745), dark, 0.0014)]
-    parts += [make_lathed(((0.0048, 0.010), (0.0048, -0.004), (0.0041, -0.0044), (0.0039, 0.002)), 12, ensure_coat(palette, "metal"), axis="x",
-                          centre=(-0.1135, 0.0, 0.0165))]  # fmt: skip
+    parts += [make_lathed(((0.0048, 0.010), (0.0048, -0.004), (0.0041, -0.0044), (0.0039, 0.002)),
+                          12, ensure_coat(palette, "metal"), axis="x", centre=(-0.1135, 0.0, 0.0165))]  # fmt: skip
     parts += [make_slab(_oval(0.0170, 0.0140, 12), (-0.1135, -0.1110), paint, axis="x")]
     return parts + build_lamp(palette, (-0.1155, 0.0, 0.005), (0.004, 0.012, 0.010), "rear lamp")
 
@@ -142,7 +174,15 @@ def _rear_wing(palette: Palette) -> list[Mesh]:
 def _floor(palette: Palette) -> list[Mesh]:
     """Return the floor with its diffuser, and vanes beside the pods."""
     dark, paint = ensure_coat(palette, "dark"), palette.ensure_paint()
-    edge = ((-0.1225, 0.030), (-0.078, 0.031), (-0.055, 0.0700), (0.022, 0.0715), (0.040, 0.060), (0.066, 0.040), (0.0825, 0.020))
+    edge = (
+        (-0.1225, 0.030),
+        (-0.078, 0.031),
+        (-0.055, 0.0700),
+        (0.022, 0.0715),
+        (0.040, 0.060),
+        (0.066, 0.040),
+        (0.0825, 0.020),
+    )
     outline = round_outline([*edge, *((x, -y) for x, y in reversed(edge))], 0.008, 3)
     parts = [make_slab(outline, (-0.029, -0.0235), dark, bevel=0.0012)]
     parts += [make_box((0.020, 0.0012, 0.012), (-0.1145, 0.0092 * n, -0.0180), dark) for n in (-3, -2, -1, 0, 1, 2, 3)]
@@ -162,17 +202,27 @@ def _cockpit(palette: Palette) -> list[Mesh]:
     hole = [(float(x), float(y)) for x, y, _ in rim[:-1]]
     parts = [make_slab(hole, (0.012, 0.0288), black, bevel=0.001), make_tube(rim, 0.0045, dark, sides=6, is_open=True)]
     parts += [make_round_box((0.016, 0.034, 0.012), (-0.0235, 0.0, 0.0360), dark, 0.004)]
-    profile = ((0.0080, 0.022), (0.0112, 0.0265), (0.0124, 0.0315), (0.0126, 0.0362), (0.0120, 0.0405), (0.0100, 0.0445), (0.0066, 0.0472),
-               (0.0028, 0.0482))  # fmt: skip
+    profile = ((0.0080, 0.022), (0.0112, 0.0265), (0.0124, 0.0315), (0.0126, 0.0362), (0.0120, 0.0405),
+               (0.0100, 0.0445), (0.0066, 0.0472), (0.0028, 0.0482))  # fmt: skip
     kinds = np.full((len(profile) - 1, 16), yellow, np.int32)
     kinds[3:, [0, 7, 8, 15]] = white
     kinds[2:4, [*range(3), *range(13, 16)]] = black
     parts += [make_lathed(profile, 16, kinds, centre=(-0.008, 0.0, 0.0), has_foot=False)]
-    wheel = make_tube(bend([(0.012, -0.008, 0.032), (0.0135, -0.0065, 0.0275), (0.0135, 0.0065, 0.0275), (0.012, 0.008, 0.032)], 2), 0.0026, dark, sides=5)
-    loop = [(-0.0275, 0.0205, 0.0340), (-0.0235, 0.0205, 0.0440), (-0.008, 0.0200, 0.0500), (0.008, 0.0165, 0.0515), (0.0165, 0.0085, 0.0515),
-            (0.0188, 0.0, 0.0513)]  # fmt: skip
+    wheel = make_tube(
+        bend([(0.012, -0.008, 0.032), (0.0135, -0.0065, 0.0275), (0.0135, 0.0065, 0.0275), (0.012, 0.008, 0.032)], 2),
+        0.0026,
+        dark,
+        sides=5,
+    )
+    loop = [(-0.0275, 0.0205, 0.0340), (-0.0235, 0.0205, 0.0440), (-0.008, 0.0200, 0.0500), (0.008, 0.0165, 0.0515),
+            (0.0165, 0.0085, 0.0515), (0.0188, 0.0, 0.0513)]  # fmt: skip
     whole = np.concatenate((bend(loop, 2), bend(loop, 2)[-2::-1] * (1.0, -1.0, 1.0)))
-    pylon = make_tube(bend([(0.0188, 0.0, 0.0513), (0.0235, 0.0, 0.0450), (0.0310, 0.0, 0.0230)], 2), (0.0042, 0.004, 0.004, 0.0046, 0.0056), dark, sides=6)
+    pylon = make_tube(
+        bend([(0.0188, 0.0, 0.0513), (0.0235, 0.0, 0.0450), (0.0310, 0.0, 0.0230)], 2),
+        (0.0042, 0.004, 0.004, 0.0046, 0.0056),
+        dark,
+        sides=6,
+    )
     return [*parts, wheel, make_tube(whole, 0.0048, dark, sides=7), pylon]
 
 
@@ -184,8 +234,22 @@ def _suspension(palette: Palette) -> list[Mesh]:
         upper, lower = np.array((x, 0.0715, AXLE_HEIGHT + 0.012)), np.array((x, 0.0725, AXLE_HEIGHT - 0.0045))
         for reach in (-0.016, 0.016):
             for end, z in ((upper, -0.007), (lower, -0.021)):
-                parts += [make_tube(np.array([(x + reach, root, z), end]), 0.0034, dark, sides=6, flat=0.5, is_open=True)]
-        parts += [make_tube(np.array([(x - 0.004, root, 0.001), (x, 0.070, AXLE_HEIGHT)]), 0.0028, dark, sides=5, is_open=True)]
-        parts += [make_tube(((x + 0.006, root, -0.014), (x + 0.006, 0.0715, AXLE_HEIGHT + 0.004)), 0.0030, metal if x < 0.0 else dark, sides=6, is_open=True)]
+                parts += [
+                    make_tube(np.array([(x + reach, root, z), end]), 0.0034, dark, sides=6, flat=0.5, is_open=True)
+                ]
+        parts += [
+            make_tube(
+                np.array([(x - 0.004, root, 0.001), (x, 0.070, AXLE_HEIGHT)]), 0.0028, dark, sides=5, is_open=True
+            )
+        ]
+        parts += [
+            make_tube(
+                ((x + 0.006, root, -0.014), (x + 0.006, 0.0715, AXLE_HEIGHT + 0.004)),
+                0.0030,
+                metal if x < 0.0 else dark,
+                sides=6,
+                is_open=True,
+            )
+        ]
         parts += [make_round_box((0.016, 0.006, 0.0116), (x, 0.0725, AXLE_HEIGHT), dark, 0.0015)]
     return build_both_sides(*parts)

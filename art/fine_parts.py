@@ -1,4 +1,4 @@
-"""What several of the fine cars have: their materials, running gear, camera, circuit board, lamps, arches over wheels."""
+"""What several of the fine cars have: materials, running gear, camera, circuit board, lamps, arches over wheels."""
 
 from __future__ import annotations
 
@@ -7,8 +7,18 @@ import math
 import numpy as np
 
 from art.cars import AXLE_HEIGHT, AXLES, WHEEL_SIDE
-from art.fine_shape import Outline, bend, make_lathed, make_round_box, make_skin, make_slab, make_spring, make_tube
-from art.fine_shape import round_outline, turn_mesh
+from art.fine_shape import (
+    Outline,
+    bend,
+    make_lathed,
+    make_round_box,
+    make_skin,
+    make_slab,
+    make_spring,
+    make_tube,
+    round_outline,
+    turn_mesh,
+)
 from art.palette import Palette
 from art.shape import mirror_mesh
 from donkeysim.core.frames import Vector
@@ -51,8 +61,8 @@ def build_both_sides(*parts: Mesh) -> list[Mesh]:
 def build_running_gear(palette: Palette, *, has_shocks: bool = False) -> list[Mesh]:
     """Return the tub with bumper, gearboxes, arms, hubs and drive shafts that all closed styles stand on."""
     dark, metal = ensure_coat(palette, "dark"), ensure_coat(palette, "metal")
-    tub = round_outline(((-0.118, -0.036), (-0.09, -0.043), (0.09, -0.043), (0.118, -0.036), (0.118, 0.036), (0.09, 0.043),
-                         (-0.09, 0.043), (-0.118, 0.036)), 0.006, 2)  # fmt: skip
+    tub = round_outline(((-0.118, -0.036), (-0.09, -0.043), (0.09, -0.043), (0.118, -0.036), (0.118, 0.036),
+                         (0.09, 0.043), (-0.09, 0.043), (-0.118, 0.036)), 0.006, 2)  # fmt: skip
     bar = round_outline(((0.115, -0.06), (0.126, -0.05), (0.128, 0.0), (0.126, 0.05), (0.115, 0.06)), 0.008, 2)
     parts = [make_slab(tub, (-0.026, -0.006), dark, bevel=0.002), make_slab(bar, (-0.025, -0.011), dark, bevel=0.002)]
     for x in AXLES:
@@ -63,7 +73,9 @@ def build_running_gear(palette: Palette, *, has_shocks: bool = False) -> list[Me
             for reach in (-0.015, 0.015)
         ]
         hub = make_round_box((0.014, 0.007, 0.012), (x, y, AXLE_HEIGHT), dark, 0.002)
-        shaft = make_tube(((x, 0.012, -0.031), (x, WHEEL_SIDE - 0.0208, AXLE_HEIGHT)), 0.004, metal, sides=6, is_open=True)
+        shaft = make_tube(
+            ((x, 0.012, -0.031), (x, WHEEL_SIDE - 0.0208, AXLE_HEIGHT)), 0.004, metal, sides=6, is_open=True
+        )
         parts += build_both_sides(*arms, hub, shaft)
         if has_shocks:
             parts += build_both_sides(*build_shock(palette, (0.97 * x, 0.057, -0.031), (0.88 * x, 0.036, 0.016)))
@@ -86,11 +98,10 @@ def build_camera(palette: Palette) -> list[Mesh]:
     """Return the front camera: its case, its lens with glass before it, and its ribbon cable's socket."""
     dark, metal, glass = ensure_coat(palette, "dark"), ensure_coat(palette, "metal"), ensure_coat(palette, "black")
     case = make_slab(
-        round_outline(((-0.018, 0.137), (0.018, 0.137), (0.018, 0.171), (-0.018, 0.171)), 0.004, 3), (0.036, 0.050), dark,
-        axis="x", bevel=0.0012,
-    )  # fmt: skip
-    profile = ((0.0095, 0.0), (0.0095, 0.003), (0.009, 0.0034), (0.009, 0.0092), (0.0082, 0.010), (0.0066, 0.0098), (0.0058, 0.0082),
-               (0.004, 0.0088), (0.0018, 0.0092))  # fmt: skip
+        round_outline(((-0.018, 0.137), (0.018, 0.137), (0.018, 0.171), (-0.018, 0.171)), 0.004, 3), (0.036, 0.050),
+        dark, axis="x", bevel=0.0012, )  # fmt: skip
+    profile = ((0.0095, 0.0), (0.0095, 0.003), (0.009, 0.0034), (0.009, 0.0092), (0.0082, 0.010), (0.0066, 0.0098),
+               (0.0058, 0.0082), (0.004, 0.0088), (0.0018, 0.0092))  # fmt: skip
     kinds = (dark, dark, dark, metal, metal, dark, glass, glass)
     lens = make_lathed(profile, 14, kinds, axis="x", centre=(0.050, 0.0, 0.155), has_foot=False)
     screws = [
@@ -113,7 +124,11 @@ def build_board(palette: Palette, centre: Vector) -> list[Mesh]:
         coat = ensure_coat(palette, name)
         parts.append(make_round_box(size, middle, coat, bevel) if bevel else make_box(size, middle, coat))
 
-    for side, size in ((-0.018, (0.021, 0.016, 0.0125)), (0.001, (0.018, 0.0145, 0.015)), (0.019, (0.018, 0.0145, 0.015))):
+    for side, size in (
+        (-0.018, (0.021, 0.016, 0.0125)),
+        (0.001, (0.018, 0.0145, 0.015)),
+        (0.019, (0.018, 0.0145, 0.015)),
+    ):
         put(size, (-0.034, side), "metal")
         for level in (0.0042, 0.0108) if side > -0.01 else (0.007,):
             middle = (x - 0.034 - 0.5 * size[0], y + side, z + level)
@@ -135,11 +150,13 @@ def build_board(palette: Palette, centre: Vector) -> list[Mesh]:
 
 
 def build_lamp(palette: Palette, centre: Vector, size: Vector, coat: str) -> list[Mesh]:
-    """Return a lamp on the left in a dark rim, and its mirror image; `size` is that of the lamp, which faces along x."""
+    """Return a lamp on the left in a dark rim, and its mirror image; `size` is that of the lamp, along x, y, z."""
     towards = math.copysign(1.0, centre[0])
     x, y, z = centre
     long, wide, high = size
-    rim = make_round_box((long, wide + 0.003, high + 0.003), (x - towards * 0.0006, y, z), ensure_coat(palette, "black"), 0.001)
+    rim = make_round_box(
+        (long, wide + 0.003, high + 0.003), (x - towards * 0.0006, y, z), ensure_coat(palette, "black"), 0.001
+    )
     lamp = make_round_box((long, wide, high), (x, y, z), ensure_coat(palette, coat), 0.001)
     return build_both_sides(rim, lamp) if y else [rim, lamp]
 
@@ -165,7 +182,12 @@ def build_arch(
         length = float(np.linalg.norm(thick))
         unit, edge = thick / length, min(bevel, 0.3 * length)
         drop = slope * max(float(unit[1]), 0.0) ** 2
-        ring = [(near, low), (near, high - 0.3 * edge), (near + 0.3 * edge * unit, high), (far - (edge + drop) * unit, high)]
+        ring = [
+            (near, low),
+            (near, high - 0.3 * edge),
+            (near + 0.3 * edge * unit, high),
+            (far - (edge + drop) * unit, high),
+        ]
         ring += [(far - (0.3 * edge + drop) * unit, high - 0.35 * bevel), (far - drop * unit, high - bevel)]
         ring += [(far, low)]
         rings.append([(point[0], y, point[1]) for point, y in ring])
@@ -174,7 +196,7 @@ def build_arch(
 
 def build_cable(palette: Palette, points: list[Vector], width: float, coat: str, *, flat: float = 1.0) -> Mesh:
     """Return a cable that bends smoothly through points."""
-    return make_tube(bend(points, 2), width, ensure_coat(palette, coat), sides=5, flat=flat, is_open=True)
+    return make_tube(bend(points, 3), width, ensure_coat(palette, coat), sides=5, flat=flat, is_open=True)
 
 
 def turn_about_y(mesh: Mesh, angle: float) -> Mesh:

@@ -99,14 +99,18 @@ def make_round_box(size: Vector, centre: Vector, material: int, bevel: float = 0
     bevel = min(bevel, 0.45 * 2 * float(half.min()))
     x, y = half[0], half[1]
     c = bevel
-    ring = np.array([(x, c - y), (x, y - c), (x - c, y), (c - x, y), (-x, y - c), (-x, c - y), (c - x, -y), (x - c, -y)])
+    ring = np.array(
+        [(x, c - y), (x, y - c), (x - c, y), (c - x, y), (-x, y - c), (-x, c - y), (c - x, -y), (x - c, -y)]
+    )
     inner = np.clip(ring, -half[:2] + c, half[:2] - c)
     heights = (-half[2], c - half[2], half[2] - c, half[2])
     rings = [np.column_stack((r, np.full(8, z))) for r, z in zip((inner, ring, ring, inner), heights, strict=True)]
     return make_skin(np.stack(rings) + np.array(centre), material)
 
 
-def make_panel(corners: Sequence[Vector], material: int, *, gap: float, thickness: float, bevel: float = 0.0003) -> Mesh:
+def make_panel(
+    corners: Sequence[Vector], material: int, *, gap: float, thickness: float, bevel: float = 0.0003
+) -> Mesh:
     """Return a flat sheet on a plane polygon, convex, that stops short of its edges and stands out by its thickness.
 
     Args:
@@ -234,7 +238,8 @@ def inset_outline(outline: FloatArray, width: float) -> FloatArray:
     inwards = np.sign(area) * np.stack((-edge[:, 1], edge[:, 0]), axis=1)
     before = np.roll(inwards, 1, axis=0)
     share = 1.0 + np.einsum("ij,ij->i", inwards, before)
-    return outline + width * (inwards + before) / np.maximum(share, 0.3)[:, None]
+    inset: FloatArray = outline + width * (inwards + before) / np.maximum(share, 0.3)[:, None]
+    return inset
 
 
 def bend(points: Sequence[Vector], steps: int = 4) -> FloatArray:

@@ -11,20 +11,17 @@ from donkeysim.world.tracks.assets import Assets
 
 def dress_finely(scene: Scene) -> Scene:
     """Return a scene whose cars have the fine meshes of `art`; all else keeps its number."""
-    models, cars = list(scene.models), {}
     materials, textures, bodies, wheel = _build_fine_cars(tuple(scene.car_models))
-    first = len(scene.materials)
-    for mesh in (wheel, *bodies):
-        models.append(replace(mesh, material=mesh.material + first))
-    for number, style in enumerate(scene.car_models):
-        cars[style] = CarModel(len(scene.models) + 1 + number, len(scene.models))
+    first, number = len(scene.materials), len(scene.models)
+    models = [replace(mesh, material=mesh.material + first) for mesh in (wheel, *bodies)]
+    cars = {style: CarModel(number + 1 + index, number) for index, style in enumerate(scene.car_models)}
     shifted = [
         replace(material, texture=material.texture + len(scene.textures)) if material.texture >= 0 else material
         for material in materials
     ]
     return replace(
         scene,
-        models=tuple(models),
+        models=(*scene.models, *models),
         car_models=cars,
         materials=(*scene.materials, *shifted),
         textures=(*scene.textures, *textures),
@@ -32,7 +29,9 @@ def dress_finely(scene: Scene) -> Scene:
 
 
 @lru_cache(maxsize=4)
-def _build_fine_cars(styles: tuple[str, ...]) -> tuple[tuple[Material, ...], tuple[ByteArray, ...], tuple[Mesh, ...], Mesh]:
+def _build_fine_cars(
+    styles: tuple[str, ...],
+) -> tuple[tuple[Material, ...], tuple[ByteArray, ...], tuple[Mesh, ...], Mesh]:
     """Return materials, textures, bodies and wheel."""
     assets = Assets()
     wheel = build_mesh("cars/fine_wheel", 0, assets)

@@ -155,7 +155,9 @@ class _PlaceWriter:
         for style, model in self._scene.car_models.items():
             for part, index in (("body", model.body), ("wheel", model.wheel)):
                 name = f"{part} {style}"
-                nodes.append(self._file.add("nodes", {"name": name, "mesh": self._add_model(index, name, is_fine=True)}))
+                nodes.append(
+                    self._file.add("nodes", {"name": name, "mesh": self._add_model(index, name, is_fine=True)})
+                )
         return nodes
 
     def _add_model(self, index: int, name: str, *, is_fine: bool = False) -> int:
@@ -308,7 +310,8 @@ def pack_small(vertex: Float32Array) -> NDArray[np.float32] | NDArray[np.int16]:
     """Return places as int16, to 0.03 mm, where all lie within a metre of the origin; else as they are [m]."""
     if np.abs(vertex).max(initial=0.0) >= 1.0:
         return vertex.astype(np.float32)
-    return np.rint(vertex * 32_767.0).astype(np.int16)
+    packed: NDArray[np.int16] = np.rint(vertex * 32_767.0).astype(np.int16)
+    return packed
 
 
 def find_linear(colour: FloatArray) -> FloatArray:
