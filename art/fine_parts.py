@@ -30,7 +30,7 @@ COATS: dict[str, tuple[Shade, int]] = {
     "rubber": ((0.10, 0.10, 0.11), 0),
     "dark": ((0.11, 0.11, 0.12), 0),
     "black": ((0.03, 0.03, 0.035), SHADE_GLOSS),
-    "glass": ((0.06, 0.08, 0.11), SHADE_GLOSS),
+    "glass": ((0.26, 0.31, 0.37), SHADE_GLOSS),
     "metal": ((0.62, 0.64, 0.67), SHADE_METAL),
     "steel": ((0.74, 0.75, 0.77), SHADE_METAL),
     "silver": ((0.88, 0.90, 0.93), 0),
@@ -138,8 +138,8 @@ def build_board(palette: Palette, centre: Vector) -> list[Mesh]:
         put((0.0012, 0.0034, 0.0105), (-0.0155 + 0.0042 * column, 0.0245), "gold", 0.0)
     put((0.012, 0.012, 0.0016), (-0.004, -0.004), "dark", 0.0)
     put((0.009, 0.007, 0.004), (0.034, -0.021), "metal", 0.0)
-    for column in (0.006, 0.019):
-        put((0.0075, 0.006, 0.003), (column, -0.0245), "metal", 0.0)
+    for socket in (0.006, 0.019):
+        put((0.0075, 0.006, 0.003), (socket, -0.0245), "metal", 0.0)
     put((0.016, 0.016, 0.003), (0.016, 0.003), "metal", 0.0)
     for row in range(5):
         put((0.0155, 0.0016, 0.0115), (0.016, -0.0036 + 0.0033 * row), "metal", 0.0)

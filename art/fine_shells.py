@@ -139,7 +139,8 @@ def _touring_body(palette: Palette) -> Mesh:
     kinds[:, [0, 2 * sides - 1, 2 * sides]] = dark
     kinds[:, [sides - 1, sides]] = ensure_coat(palette, "white")
     middle = 0.5 * (x[1:] + x[:-1])
-    kinds[np.ix_(np.flatnonzero(is_well[1:] | is_well[:-1]), [1, 2, 2 * sides - 3, 2 * sides - 2])] = dark
+    is_low = np.isin(np.arange(rings.shape[1]), (1, 2, 2 * sides - 3, 2 * sides - 2))
+    kinds[np.ix_(is_well[1:] | is_well[:-1], is_low)] = dark
     for gap in gaps:
         row = int(np.argmin(np.abs(middle - gap)))
         kinds[row, [*range(1, 7), *range(2 * sides - 7, 2 * sides - 1)]] = black

@@ -51,8 +51,8 @@ CREASE = 0.77
 FINE_CREASE = 0.69
 """As `CREASE`, of the fine cars: the chamfers along their edges, at 45 degrees, look like rounded edges."""
 
-METALNESS, METAL_ROUGHNESS, GLOSS_ROUGHNESS, ROUGHNESS = 0.8, 0.34, 0.08, 0.9
-"""Of bare metal, of its surface, of glass and polish, and of all else."""
+METAL, GLOSS, DULL = (0.8, 0.34), (0.7, 0.07), (0.0, 0.9)
+"""How metallic and how rough bare metal is, glass (dark behind, it mirrors as tinted metal does), and all else."""
 
 WEBP_QUALITY, LARGE_QUALITY, LARGE = 88, 76, 2**23
 """Of textures, and of those with more texels: their grain is finer than what is seen of it, and files stay small."""
@@ -196,11 +196,8 @@ class _PlaceWriter:
     def _describe_material(self, material: Material) -> dict[str, Any]:
         colour = [*find_linear(np.array(material.colour)).tolist(), 1.0]
         is_metal, is_gloss = bool(material.flags & SHADE_METAL), bool(material.flags & SHADE_GLOSS)
-        looks: dict[str, Any] = {
-            "baseColorFactor": colour,
-            "metallicFactor": METALNESS if is_metal else 0.0,
-            "roughnessFactor": METAL_ROUGHNESS if is_metal else GLOSS_ROUGHNESS if is_gloss else ROUGHNESS,
-        }
+        metalness, roughness = METAL if is_metal else GLOSS if is_gloss else DULL
+        looks: dict[str, Any] = {"baseColorFactor": colour, "metallicFactor": metalness, "roughnessFactor": roughness}
         class_map = None
         if material.flags & SHADE_TEXTURE:
             looks["baseColorTexture"] = {"index": self._add_texture(material.texture)}
