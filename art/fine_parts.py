@@ -72,7 +72,7 @@ def build_running_gear(palette: Palette, *, has_shocks: bool = False) -> list[Me
             make_tube(((x + reach, 0.014, -0.036), (x + 0.2 * reach, y, -0.036)), 0.006, dark, sides=6, is_open=True)
             for reach in (-0.015, 0.015)
         ]
-        hub = make_round_box((0.014, 0.007, 0.012), (x, y, AXLE_HEIGHT), dark, 0.002)
+        hub = make_box((0.014, 0.007, 0.012), (x, y, AXLE_HEIGHT), dark)
         shaft = make_tube(
             ((x, 0.012, -0.031), (x, WHEEL_SIDE - 0.0208, AXLE_HEIGHT)), 0.004, metal, sides=6, is_open=True
         )
