@@ -8,7 +8,8 @@ import { Moments } from "/shared/viewer/moments.js";
 import { loadPlace } from "/shared/viewer/place.js";
 import { Quality } from "/shared/viewer/quality.js";
 
-const SHORTEST_ASK_MS = 15; // while time stands still, answers come at once
+const SHORTEST_ASK_MS = 15; // answers wait until there is something new
+const STILL_ASK_MS = 50; // but for those of the past
 
 export class Viewer {
   /**
@@ -71,6 +72,9 @@ export class Viewer {
     this.canvas.remove();
   }
 
+  /** Of the place that is drawn, for names of files. */
+  get placeName() { return this.place?.notes.name ?? "nowhere"; }
+
   choose(choice) { this.quality.choose(choice); }
 
   get isWatched() { return this.panes.length > 0 && document.visibilityState === "visible" && this.asking.isOpen; }
@@ -86,11 +90,10 @@ export class Viewer {
       if (answer === null) continue;
       const moment = JSON.parse(typeof answer === "string" ? answer : await answer.text());
       if (moment.error) { this.onResult(moment.error); await pause(400); continue; }
-      if (at !== this.at || moment.is_still) this.moments.clear();
       this.at = at;
       this.moments.add(moment, performance.now() / 1000);
       if (moment.place !== this.key) this.load(moment.place);
-      await pause(SHORTEST_ASK_MS - (performance.now() - began));
+      await pause((moment.is_still ? STILL_ASK_MS : SHORTEST_ASK_MS) - (performance.now() - began));
     }
     this.isAsking = false;
   }
