@@ -87,6 +87,5 @@ def compare_classes(browser, scene, style, folder=None):
     return min(shares)
 
 
-@pytest.mark.parametrize(("scene", "style"), [("generated_track", "donkey"), ("sparkfun_avc", "f1")])
-def test_what_is_drawn_is_what_is_simulated(drawing_browser, scene, style):
-    assert compare_classes(drawing_browser, scene, style) >= AGREEMENT
+def test_what_is_drawn_is_what_is_simulated(drawing_browser):
+    assert compare_classes(drawing_browser, "sparkfun_avc", "donkey") >= AGREEMENT

@@ -131,6 +131,14 @@ def describe_moment(snapshot: FrameSnapshot, time: float, period: float, is_stil
     )
 
 
+def describe_place(scene: Scene, camera: CameraSpec) -> PlaceMoment:
+    """Return a place without cars; the seat 0 is that of a car which is none of them."""
+    seat = _describe_seat(camera)
+    assert seat is not None, "there is a camera"
+    name = find_place_file(scene).name
+    return PlaceMoment(0.0, 0.0, name, is_still=True, cars=[], seats={0: seat}, props=[], chosen=-1)
+
+
 def _describe_car(snapshot: FrameSnapshot, row: int, car_id: int) -> CarMoment:
     poses, body = snapshot.moment.poses, snapshot.bodies[row]
     aimed = aim_beside(snapshot, poses, row)

@@ -7,6 +7,8 @@ import { Texts } from "/shared/languages.js";
 import { Keeping } from "/shared/viewer/keeping.js";
 import { CHOICES, findObstacle, keepChoice, readChoice } from "/shared/viewer/quality.js";
 
+const CARLESS = ["place", "road"]; // views
+
 export class Drawing {
   /**
    * @param {HTMLElement} box the views are drawn over it
@@ -82,7 +84,7 @@ export class Drawing {
 
   /** Draw these panes, see `Viewer.show`; returns which of them are drawn here. */
   show(panes) {
-    const drawn = panes.filter((pane) => this.isOn && pane.view !== "camera" && (pane.car !== null || pane.view === "place"));
+    const drawn = panes.filter((pane) => this.isOn && pane.view !== "camera" && (pane.car !== null || CARLESS.includes(pane.view)));
     this.viewer?.show(drawn);
     this.keeping.show(drawn.length > 0);
     this.box.classList.toggle("drawn", drawn.length > 0);

@@ -8,6 +8,7 @@ import { Moments } from "/shared/viewer/moments.js";
 import { loadPlace } from "/shared/viewer/place.js";
 import { Quality } from "/shared/viewer/quality.js";
 
+const CARLESS = ["place", "road"]; // views
 const SHORTEST_ASK_MS = 15; // answers wait until there is something new
 const STILL_ASK_MS = 50; // but for those of the past
 
@@ -50,7 +51,8 @@ export class Viewer {
 
   /**
    * Show these panes from now on; none: rest.
-   * @param {{box: HTMLElement, view: string, car: number | null}[]} panes
+   * @param {{box: HTMLElement, view: string, car: number | null, findShare?: () => number}[]} panes `findShare`: of the
+   *   path, for "road"
    */
   show(panes) {
     this.panes = panes;
@@ -146,17 +148,18 @@ export class Viewer {
     this.onResult(null);
   }
 
-  drawPane({ box, view, car: id }, eye, moment, seconds) {
+  drawPane({ box, view, car: id, findShare }, eye, moment, seconds) {
     const [frame, pane] = [this.box.getBoundingClientRect(), box.getBoundingClientRect()];
     if (pane.width < 1 || pane.height < 1) return;
-    const at = [pane.left - frame.left, frame.bottom - pane.bottom, pane.width, pane.height];
+    const [left, bottom] = [Math.floor(pane.left - frame.left), Math.floor(frame.bottom - pane.bottom)];
+    const at = [left, bottom, Math.ceil(pane.right - frame.left) - left, Math.ceil(frame.bottom - pane.top) - bottom];
     this.renderer.setViewport(...at);
     this.renderer.setScissor(...at);
-    const car = view === "place" ? null : findCar(moment, id);
+    const car = CARLESS.includes(view) ? null : findCar(moment, id);
     eye.camera.aspect = pane.width / pane.height;
-    eye.look(view, car, moment.seats[car?.id] ?? null, this.place, seconds);
+    eye.look(view, car, moment.seats[car?.id ?? 0] ?? null, this.place, seconds, findShare?.());
     eye.camera.updateProjectionMatrix();
-    this.cars.hide(["tv", "place"].includes(view) ? null : car?.id, view === "seat");
+    this.cars.hide(view === "tv" ? null : car?.id, view === "seat");
     this.place.follow(car ? new three.Vector3(...car.pose) : eye.camera.position);
     this.renderer.clear();
     this.renderer.render(this.place.scene, eye.camera);
@@ -171,7 +174,8 @@ export class Viewer {
   }
 
   fit() {
-    const { clientWidth: width, clientHeight: height } = this.box;
+    const box = this.box.getBoundingClientRect();
+    const [width, height] = [Math.ceil(box.width), Math.ceil(box.height)];
     if (width !== this.width || height !== this.height) this.renderer.setSize(width, height, true);
     [this.width, this.height] = [width, height];
   }
