@@ -4,6 +4,7 @@ import * as three from "/shared/viewer/three.js";
 import { Asking } from "/shared/asking.js";
 import { Cars } from "/shared/viewer/cars.js";
 import { Eye } from "/shared/viewer/eyes.js";
+import { Marks } from "/shared/viewer/marks.js";
 import { Moments } from "/shared/viewer/moments.js";
 import { loadPlace } from "/shared/viewer/place.js";
 import { Quality } from "/shared/viewer/quality.js";
@@ -95,6 +96,7 @@ export class Viewer {
       this.at = at;
       this.moments.add(moment, performance.now() / 1000);
       if (moment.place !== this.key) this.load(moment.place);
+      else if (!moment.is_still) this.marks.add(moment);
       await pause((moment.is_still ? STILL_ASK_MS : SHORTEST_ASK_MS) - (performance.now() - began));
     }
     this.isAsking = false;
@@ -109,6 +111,7 @@ export class Viewer {
       this.place = place;
       this.key = key;
       this.cars = new Cars(place);
+      this.marks = new Marks(place);
       this.eyes.forEach((eye) => { eye.release(); eye.lengths = undefined; });
       place.mirror(this.renderer);
       this.renderer.compile(place.scene, new three.PerspectiveCamera());
