@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from art import cars, indoor, person, plants, racing
+from art import cars, fine_cars, fine_formula, fine_shells, indoor, person, plants, racing
 from art.palette import Palette
 from donkeysim.world.scene import Mesh
 from donkeysim.world.tracks.art import MeshForm
@@ -27,8 +27,14 @@ CARS: dict[str, Callable[[Palette], Mesh]] = {
     "car01": cars.build_touring_car,
     "cybertruck": cars.build_cybertruck,
     "f1": cars.build_formula,
+    "fine_wheel": fine_cars.build_fine_wheel,
+    "fine_donkey": fine_cars.build_fine_donkey,
+    "fine_bare": fine_cars.build_fine_bare,
+    "fine_car01": fine_shells.build_fine_touring_car,
+    "fine_cybertruck": fine_shells.build_fine_cybertruck,
+    "fine_f1": fine_formula.build_fine_formula,
 }
-"""Draws the wheel and each body style."""
+"""Draws the wheel and each body style, as cameras see them and, finely, as people do."""
 
 
 def draw_meshes() -> dict[str, list[MeshForm]]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 UPRIGHT = (-(0.5**0.5), 0.0, 0.0, 0.5**0.5)
 """Rotation (x, y, z, w) that turns a thing with z up into one with y up."""
 
-_COMPONENTS = {"float32": 5126, "uint32": 5125, "uint16": 5123, "int8": 5120}
+_COMPONENTS = {"float32": 5126, "uint32": 5125, "uint16": 5123, "int16": 5122, "int8": 5120}
 _SHAPES = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4"}
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 _ALIGNED = 4
@@ -41,7 +41,8 @@ class GltfWriter:
         """Add an array, shape [count] or [count, components], and return its accessor.
 
         Args:
-            array: float32, uint32, uint16, or int8 that stands for -1 to 1; rows of int8 are padded to four bytes.
+            array: float32, uint32, uint16, or int16 or int8 that stand for -1 to 1; rows of these are padded to whole
+                groups of four bytes.
             is_index: Whether it says which vertices triangles have.
             has_bounds: Whether readers are told the least and largest values, as they must be of positions.
         """
@@ -50,10 +51,10 @@ class GltfWriter:
         view: dict[str, Any] = {"target": 34963 if is_index else 34962}
         if has_bounds:
             entry |= {"min": array.min(axis=0).tolist(), "max": array.max(axis=0).tolist()}
-        if array.dtype == np.int8:
+        if array.dtype in (np.int8, np.int16):
             entry["normalized"] = True
-            array = np.pad(array, ((0, 0), (0, -width % _ALIGNED)))
-            view["byteStride"] = array.shape[1]
+            array = np.pad(array, ((0, 0), (0, -width % (_ALIGNED // array.itemsize))))
+            view["byteStride"] = array.shape[1] * array.itemsize
         entry["bufferView"] = self._add_bytes(np.ascontiguousarray(array).tobytes(), view)
         return self.add("accessors", entry)
 

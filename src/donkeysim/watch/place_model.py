@@ -2,7 +2,7 @@
 
 It is made of what the camera's pictures are made of, so that what people see is what is simulated. The first scene of
 the file is the place, with what can be pushed about as nodes of its own; the second one has a body and a wheel of each
-style, each at the origin. All lie in our frame, below a node that turns it upright.
+style, each at the origin, drawn more finely than for cameras. All lie in our frame, below a node that turns it upright.
 
 What the format has no words for stands in `extras`: of the first scene, `PlaceNotes`; of the second one, `CarNotes`; of
 a material, `MaterialNotes`.
@@ -14,16 +14,20 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
-from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray
+from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray
 from donkeysim.render.body import fit_models
+from donkeysim.watch.fine_cars import dress_finely
 from donkeysim.watch.gltf import UPRIGHT, GltfWriter
 from donkeysim.world.scene import (
     CLASS_GROUND,
     CLASS_LINE,
     CLASS_ROAD,
     SHADE_CUTOUT,
+    SHADE_GLOSS,
+    SHADE_METAL,
     SHADE_PAINT,
     SHADE_TEXTURE,
     SHADE_TWO_SIDED,
@@ -44,6 +48,12 @@ SHARES = (CLASS_GROUND, CLASS_ROAD, CLASS_LINE)
 CREASE = 0.77
 """Triangles of one corner whose normals have at least this cosine look like one bent surface."""
 
+FINE_CREASE = 0.69
+"""As `CREASE`, of the fine cars: the chamfers along their edges, at 45 degrees, look like rounded edges."""
+
+METALNESS, METAL_ROUGHNESS, GLOSS_ROUGHNESS, ROUGHNESS = 0.8, 0.34, 0.08, 0.9
+"""Of bare metal, of its surface, of glass and polish, and of all else."""
+
 WEBP_QUALITY, LARGE_QUALITY, LARGE = 88, 76, 2**23
 """Of textures, and of those with more texels: their grain is finer than what is seen of it, and files stay small."""
 
@@ -56,11 +66,19 @@ WEBP_EFFORT = 0
 
 
 class MaterialNotes(msgspec.Struct):
-    """How a material is to be coloured: its class, whether the car's own colour multiplies it, its map of classes."""
+    """How a material is to be coloured.
+
+    Attributes:
+        segment: Its class.
+        is_paint: Whether the car's own colour multiplies it.
+        class_map: Its map of classes; null: none.
+        has_finish: Whether it is as rough and metallic as its numbers say; else whoever draws it chooses.
+    """
 
     segment: str
     is_paint: bool
     class_map: int | None
+    has_finish: bool
 
 
 class PlaceNotes(msgspec.Struct):
@@ -103,8 +121,8 @@ class _PlaceWriter:
     """Lays one place out in one file."""
 
     def __init__(self, scene: Scene, car: CarSpec) -> None:
-        self._scene, self._car = scene, car
-        self._models = fit_models(scene, car)
+        self._scene, self._car = dress_finely(scene), car
+        self._models = fit_models(self._scene, car)
         self._file = GltfWriter("donkeysim")
         self._textures: dict[tuple[str, int], int] = {}
         self._materials: dict[int, int] = {}
@@ -145,16 +163,19 @@ class _PlaceWriter:
         for style, model in self._scene.car_models.items():
             for part, index in (("body", model.body), ("wheel", model.wheel)):
                 name = f"{part} {style}"
-                nodes.append(self._file.add("nodes", {"name": name, "mesh": self._add_model(index, name)}))
+                nodes.append(
+                    self._file.add("nodes", {"name": name, "mesh": self._add_model(index, name, is_fine=True)})
+                )
         return nodes
 
-    def _add_model(self, index: int, name: str) -> int:
+    def _add_model(self, index: int, name: str, *, is_fine: bool = False) -> int:
         if index not in self._meshes:
-            self._meshes[index] = self._add_mesh(name, self._models[index])
+            self._meshes[index] = self._add_mesh(name, self._models[index], is_fine=is_fine)
         return self._meshes[index]
 
-    def _add_mesh(self, name: str, mesh: Mesh) -> int:
-        normal = find_corner_normals(mesh.vertex, mesh.triangle)
+    def _add_mesh(self, name: str, mesh: Mesh, *, is_fine: bool = False) -> int:
+        crease = FINE_CREASE if is_fine else CREASE
+        normal = find_corner_normals(mesh.vertex, mesh.triangle, crease, is_chained=is_fine)
         shown = mesh.material
         primitives = [self._add_primitive(mesh, normal, shown == material, material) for material in np.unique(shown)]
         return self._file.add("meshes", {"name": name, "primitives": primitives})
@@ -166,7 +187,7 @@ class _PlaceWriter:
         kept, place = np.unique(row, axis=0, return_inverse=True)
         vertex, file = kept[:, 0], self._file
         attributes = {
-            "POSITION": file.add_array(mesh.vertex[vertex].astype(np.float32), has_bounds=True),
+            "POSITION": file.add_array(pack_small(mesh.vertex)[vertex], has_bounds=True),
             "NORMAL": file.add_array(kept[:, 1:].astype(np.int8)),
         }
         if self._scene.materials[material].flags & SHADE_TEXTURE:
@@ -182,12 +203,18 @@ class _PlaceWriter:
 
     def _describe_material(self, material: Material) -> dict[str, Any]:
         colour = [*find_linear(np.array(material.colour)).tolist(), 1.0]
-        looks: dict[str, Any] = {"baseColorFactor": colour, "metallicFactor": 0.0, "roughnessFactor": 0.9}
+        is_metal, is_gloss = bool(material.flags & SHADE_METAL), bool(material.flags & SHADE_GLOSS)
+        looks: dict[str, Any] = {
+            "baseColorFactor": colour,
+            "metallicFactor": METALNESS if is_metal else 0.0,
+            "roughnessFactor": METAL_ROUGHNESS if is_metal else GLOSS_ROUGHNESS if is_gloss else ROUGHNESS,
+        }
         class_map = None
         if material.flags & SHADE_TEXTURE:
             looks["baseColorTexture"] = {"index": self._add_texture(material.texture)}
             class_map = self._add_class_map(material.class_map) if material.class_map >= 0 else None
-        notes = MaterialNotes(CLASS_NAMES[material.segment], bool(material.flags & SHADE_PAINT), class_map)
+        is_paint = bool(material.flags & SHADE_PAINT)
+        notes = MaterialNotes(CLASS_NAMES[material.segment], is_paint, class_map, is_metal or is_gloss)
         described: dict[str, Any] = {"pbrMetallicRoughness": looks, "extras": msgspec.to_builtins(notes)}
         if material.flags & SHADE_CUTOUT:
             described |= {"alphaMode": "MASK", "alphaCutoff": 0.5}
@@ -235,10 +262,18 @@ class _PlaceWriter:
         return CarNotes(np.array(car.wheel_position).tolist(), steered, car.wheel_radius)
 
 
-def find_corner_normals(vertex: Float32Array, triangle: IntArray) -> Float32Array:
+def find_corner_normals(
+    vertex: Float32Array, triangle: IntArray, crease: float = CREASE, *, is_chained: bool = False
+) -> Float32Array:
     """Return the normal of each corner of each triangle, shape [triangle_count, 3, 3].
 
-    Triangles that share a place and hardly bend there (`CREASE`) share the mean of their normals, weighted by area.
+    Triangles that share a place and hardly bend there share the mean of their normals, weighted by area.
+
+    Args:
+        vertex: [m], shape [vertex_count, 3].
+        triangle: Vertex indices, shape [triangle_count, 3].
+        crease: Least cosine of the normals of two that hardly bend.
+        is_chained: Whether two also share it that bend more, if others between them hardly do: fewer normals differ.
     """
     corner = vertex[triangle].astype(np.float64)
     facing = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
@@ -248,13 +283,13 @@ def find_corner_normals(vertex: Float32Array, triangle: IntArray) -> Float32Arra
     sorted_place = place.ravel()[order]
     first = np.searchsorted(sorted_place, sorted_place)
     count = np.searchsorted(sorted_place, sorted_place, side="right") - first
-    summed = np.zeros((len(order), 3))
-    face = order // 3
+    face, pairs = order // 3, []
     for step in range(int(count.max(initial=0))):  # the step-th of those at a corner's place
         has = np.flatnonzero(step < count)
-        other = face[first[has] + step]
-        is_near = np.einsum("ij,ij->i", unit[face[has]], unit[other]) >= CREASE
-        summed[has[is_near]] += facing[other[is_near]]
+        other = first[has] + step
+        is_near = np.einsum("ij,ij->i", unit[face[has]], unit[face[other]]) >= crease
+        pairs.append((has[is_near], other[is_near]))
+    summed = _sum_chains(pairs, facing[face]) if is_chained else _sum_pairs(pairs, facing[face])
     normal = np.empty_like(summed)
     normal[order] = summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-12)
     return normal.reshape(-1, 3, 3).astype(np.float32)
@@ -265,6 +300,34 @@ def is_empty_sky(panorama: ByteArray) -> bool:
     above = panorama[: panorama.shape[0] // 2 - panorama.shape[0] // 16, :, :3].astype(np.float64)
     beside = np.roll(above, panorama.shape[1] // 64, axis=1)
     return float(np.abs(above - beside).mean()) < EMPTY_SKY
+
+
+def _sum_pairs(pairs: Sequence[tuple[LongArray, LongArray]], facing: FloatArray) -> FloatArray:
+    """Return for each corner the sum over those that it makes a pair with; no corner comes twice in one entry."""
+    summed = np.zeros((len(facing), 3))
+    for one, other in pairs:
+        summed[one] += facing[other]
+    return summed
+
+
+def _sum_chains(pairs: Sequence[tuple[LongArray, LongArray]], facing: FloatArray) -> FloatArray:
+    """Return for each corner the sum over all that pairs lead to."""
+    label, before = np.arange(len(facing)), None
+    while before is None or (label != before).any():
+        before = label.copy()
+        for one, other in pairs:
+            label[one] = np.minimum(label[one], before[other])
+    summed = np.zeros((len(facing), 3))
+    np.add.at(summed, label, facing)
+    return summed[label]
+
+
+def pack_small(vertex: Float32Array) -> NDArray[np.float32] | NDArray[np.int16]:
+    """Return places as int16, to 0.03 mm, where all lie within a metre of the origin; else as they are [m]."""
+    if np.abs(vertex).max(initial=0.0) >= 1.0:
+        return vertex.astype(np.float32)
+    packed: NDArray[np.int16] = np.rint(vertex * 32_767.0).astype(np.int16)
+    return packed
 
 
 def find_linear(colour: FloatArray) -> FloatArray:

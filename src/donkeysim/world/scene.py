@@ -27,6 +27,10 @@ SHADE_CUTOUT = 8
 """Material flag: texels with alpha below one half are holes."""
 SHADE_TWO_SIDED = 16
 """Material flag: seen from both sides."""
+SHADE_METAL = 32
+"""Material flag of what is drawn for people alone: bare metal, which mirrors in its own colour."""
+SHADE_GLOSS = 64
+"""Material flag of what is drawn for people alone: glass or polish, smooth enough to mirror the sky."""
 
 CLASS_SKY, CLASS_GROUND, CLASS_ROAD, CLASS_LINE, CLASS_PROP, CLASS_CAR = range(6)
 """Segmentation classes."""

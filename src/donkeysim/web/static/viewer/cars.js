@@ -89,7 +89,8 @@ class Car {
     this.group.position.set(x, y, z);
     this.group.quaternion.set(a, b, c, w);
     this.plate.position.set(x, y, z + PLATE_HEIGHT);
-    const { wheel_position: anchors, wheel_steered: isSteered } = this.place.carNotes;
+    const { wheel_position: anchors, wheel_steered: isSteered, wheel_radius: radius } = this.place.carNotes;
+    this.contact.position.z = Math.min(...anchors.map((anchor, index) => anchor[2] - extensions[index])) - radius;
     this.wheels.forEach(({ steered, wheel }, index) => {
       const [front, left, up] = anchors[index];
       steered.position.set(front, left, up - extensions[index]);

@@ -66,7 +66,7 @@ export class Place {
   finish(material) {
     const notes = material.userData;
     if (material.isMeshBasicMaterial) { material.toneMapped = false; return material; }
-    material.roughness = (this.isIndoor ? INDOOR_ROUGHNESS : ROUGHNESS)[notes.segment] ?? 0.8;
+    if (!notes.has_finish) material.roughness = (this.isIndoor ? INDOOR_ROUGHNESS : ROUGHNESS)[notes.segment] ?? 0.8;
     material.envMapIntensity = notes.segment === "car" ? 1 : 0.6;
     if (material.map) { material.map.anisotropy = 16; material.map.needsUpdate = true; }
     if (material.alphaTest > 0) { material.alphaToCoverage = true; addLeaves(material); }
