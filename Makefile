@@ -41,7 +41,7 @@ device: $(DEV)
 # What the pages' viewer takes from three.js, as one file of the package; needs Node.js, which nothing else does.
 viewer:
 	cd supply/viewer && npm ci --ignore-scripts && node node_modules/esbuild/install.js && npm run --silent build
-	cd supply/viewer && sha256sum package.json package-lock.json three.js ../../src/donkeysim/web/static/viewer/three.js > SHA256SUMS
+	cd supply/viewer && sha256sum build.js package.json package-lock.json three.js ../../src/donkeysim/web/static/viewer/three.js > SHA256SUMS
 
 # On a machine with an NVIDIA GPU.
 gpu: $(DEV)

@@ -122,6 +122,17 @@ def test_whoever_asks_for_a_view_gets_one_picture_for_each_question():
         page.wait_for(lambda: views.viewer_count == 0)
 
 
+def test_a_browser_that_draws_itself_is_answered_too():
+    with ServedPage(views=StandInViews()) as page:
+        with page.connect("/moments") as viewer:
+            viewer.send("{}")
+            assert "knows pictures only" in json.loads(viewer.recv(2))["error"]
+            viewer.send('{"at":3.0}')
+            assert "nothing of the past is kept" in json.loads(viewer.recv(2))["error"]
+        answered = httpx.get(page.address + "/place.glb")
+        assert (answered.status_code, answered.text) == (409, "this stand-in knows pictures only.\n")
+
+
 def test_where_nobody_draws_the_car_there_are_no_views(page):
     with pytest.raises(websockets.InvalidStatus):
         page.connect("/picture")

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import logging
 from types import SimpleNamespace
 
@@ -102,3 +103,28 @@ def test_our_car_has_our_name_and_of_equal_ones_is_the_nearest(name, position, n
 
 def test_a_car_that_nobody_draws_has_no_views():
     assert find_views(SimpleNamespace(), "http://127.0.0.1:9093") is None
+
+
+def test_moments_and_place_come_from_the_other_program():
+    async def see():
+        stage = WatchedStage(names=["pace", "mine"])
+        stage.take_moment, stage.write_place = tell_moment, tell_place
+        async with serve(stage) as address, look(address) as views:
+            moment, place = await views.take_moment(), await views.write_place()
+            stage.write_place = refuse
+            with pytest.raises(SimulatorError, match="has no file of the place"):
+                await views.write_place()
+        return moment, place
+
+    async def tell_moment():
+        return b'{"time":1.0}'
+
+    async def tell_place():
+        return b"glTF of it"
+
+    async def refuse():
+        raise SceneError("no scene is running.")
+
+    moment, place = asyncio.run(see())
+    assert json.loads(moment) == {"own": 2, "time": 1.0}
+    assert place == b"glTF of it"

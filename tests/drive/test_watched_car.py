@@ -182,3 +182,20 @@ def test_the_page_follows_the_car_to_another_place(car, driven):
     assert (car.place, car.take_trouble()) == ("warren", "")
     car.go_to("generated_track")
     wait_until(lambda: car.place == "generated_track")
+
+
+def test_a_browser_that_draws_is_told_where_the_car_is_and_what_the_place_looks_like(driven, car):
+    wait_until(lambda: car.moment is not None)
+    moment = json.loads(ask(driven, "/moments", {}))
+    assert [entry["id"] for entry in moment["cars"]] == [1]
+    assert moment["place"].startswith("generated_track ")
+    with urllib.request.urlopen(driven.url + "/place.glb") as answer:
+        assert (answer.headers["Content-Type"], answer.read(4)) == ("model/gltf-binary", b"glTF")
+    views = find_views(car, driven.url)
+
+    async def see():
+        async with views() as own:
+            return json.loads(await own.take_moment())["own"], await own.write_place()
+
+    number, place = asyncio.run(see())
+    assert (number, place[:4]) == (1, b"glTF")

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from donkeysim.rl.page import LivePage, TrainingSummary
+from donkeysim.rl.page import LivePage
+from donkeysim.rl.story import TrainingSummary
 from donkeysim.web.serving import bind_port
 from stand_ins.told_learning import make_check, make_update
 from stand_ins.watched_stage import WatchedStage

@@ -60,7 +60,7 @@ def read_classes(page, time):
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB"))[..., 0]
 
 
-def compare_classes(browser, scene, style, folder=None):
+def compare_classes(browser, scene, style):
     """Return which share of pixels has the camera's class, of the worst of some places along the path."""
     served, stage = ServedApp(), ShownSimulator(scene, style)
     stage.put(SHARES[0])
@@ -76,9 +76,6 @@ def compare_classes(browser, scene, style, folder=None):
         for share in SHARES:
             stage.put(share)
             seen, meant = read_classes(page, stage.seconds), stage.get_classes()
-            if folder is not None:
-                both = np.concatenate((seen, meant, np.where(seen != meant, 5, 0)), axis=1)
-                Image.fromarray((both * 50).astype(np.uint8)).save(folder / f"{scene}-{share}.png")
             shares.append(float((seen == meant).mean()))
         assert errors == []
     finally:
@@ -87,6 +84,5 @@ def compare_classes(browser, scene, style, folder=None):
     return min(shares)
 
 
-@pytest.mark.parametrize(("scene", "style"), [("generated_track", "donkey"), ("sparkfun_avc", "f1")])
-def test_what_is_drawn_is_what_is_simulated(drawing_browser, scene, style):
-    assert compare_classes(drawing_browser, scene, style) >= AGREEMENT
+def test_what_is_drawn_is_what_is_simulated(drawing_browser):
+    assert compare_classes(drawing_browser, "sparkfun_avc", "donkey") >= AGREEMENT

@@ -14,8 +14,12 @@ from websockets.sync.client import connect
 
 from donkeysim.rl import page as page_module
 from donkeysim.rl.curve import CurveTracer
-from donkeysim.rl.page import LearningPage, LivePage, NewsRequest, Story, TrainingSummary, open_page
+from donkeysim.rl.ghosts import Ghosts
+from donkeysim.rl.page import LearningPage, LivePage, open_page
+from donkeysim.rl.story import NewsRequest, Story, TrainingSummary
+from donkeysim.sim.simulator import Simulator
 from donkeysim.web.serving import bind_port
+from donkeysim.world.specs import SceneSpec, WorldSpec
 from stand_ins.told_learning import make_check, make_update
 from stand_ins.watched_stage import WatchedStage
 from waiting import PATIENCE
@@ -198,3 +202,17 @@ def test_the_page_stays_until_ctrl_c_if_that_is_wanted(page, caplog):
     page.stay(is_wanted=True)
     assert seen == [200]
     assert caplog.messages == [f"The page stays at {page.url} until Ctrl-C."]
+
+
+def test_some_cars_may_be_watched_once_they_learn():
+    simulator = Simulator(WorldSpec(scene=SceneSpec("flat")))
+    simulator.add_car()
+    ghosts = Ghosts()
+    client = TestClient(LearningPage(Story(), {}, ghosts).create_app(), base_url=PAGE)
+    assert "once learning has begun" in client.get("/place.glb").json()["error"]
+    ghosts.note(simulator, 0.1)
+    answered = client.get("/place.glb")
+    assert (answered.headers["content-type"], answered.content[:4]) == ("model/gltf-binary", b"glTF")
+    with client.websocket_connect("/moments", headers=OWN) as socket:
+        socket.send_text("{}")
+        assert [car["id"] for car in json.loads(socket.receive_bytes())["cars"]] == [1]

@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from donkeysim.rl.page import LivePage, TrainingSummary
+from donkeysim.rl.page import LivePage
+from donkeysim.rl.story import TrainingSummary
 from donkeysim.web.serving import bind_port
 from e2e import chromium
 from stand_ins.told_learning import make_update

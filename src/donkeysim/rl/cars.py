@@ -7,6 +7,7 @@ import torch
 
 from donkeysim.core.types import FloatArray
 from donkeysim.envs.track_env import TrackVectorEnv
+from donkeysim.rl.ghosts import Ghosts
 from donkeysim.rl.observation import FRAME_SKIP
 from donkeysim.rl.setup import FRAME
 
@@ -34,6 +35,7 @@ class TrainingCars:
         has_begun: Where an episode has just begun, shape [car_count].
         steps: Of all cars together.
         laps: Laps' lengths that all cars together have driven, until `take_figures` was last called.
+        ghosts: Keeps what they do for people who watch; None: nobody does.
         is_judged: Whose ends and speed `take_figures` counts, shape [car_count]; at first all.
     """
 
@@ -49,6 +51,7 @@ class TrainingCars:
         self._scene_count = len(env.simulator.spec.scenes)
         self.is_judged = torch.ones(env.num_envs, dtype=torch.bool, device=device)
         self._step = env.lend_step()
+        self.ghosts: Ghosts | None = None
         self.begin(seed)
 
     def begin(self, seed: int) -> None:
@@ -75,6 +78,8 @@ class TrainingCars:
         self._over = ended | cut
         self.last = torch.where(begun[:, None], 0.0, action)
         self._count(reward, ended)
+        if self.ghosts is not None:
+            self.ghosts.note(self.env.simulator, FRAME * FRAME_SKIP)
         return StepResult(reward.float(), ended.float(), (self._over | begun).float(), ~begun)
 
     def _count(self, reward: torch.Tensor, ended: torch.Tensor) -> None:

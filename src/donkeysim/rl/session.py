@@ -17,6 +17,7 @@ from donkeysim.rl.actor_file import read_actor
 from donkeysim.rl.check import Checker
 from donkeysim.rl.checkpoint import hold_interrupts, read_checkpoint, write_checkpoint
 from donkeysim.rl.export import save_pilot
+from donkeysim.rl.ghosts import Ghosts
 from donkeysim.rl.ppo import Actor
 from donkeysim.rl.progress import Check, Update, Watch
 from donkeysim.rl.school import PolicyTrainer, is_worth_a_check, make_actor, make_trainer
@@ -112,6 +113,7 @@ class TrainingSession:
         steps: Of all cars together, at the beginning of this session.
         setup: Where they learn.
         actor: The policy.
+        ghosts: What some of the cars do, for people who watch; None where they drive on a GPU.
     """
 
     def __init__(self, task: TrainingTask, folder: Path, limit: Limit, begun: float, is_resumed: bool = False) -> None:
@@ -143,6 +145,7 @@ class TrainingSession:
         self._wanted = self.setup.find_wanted_speed()
         self._speed_to_check = READY_SPEED * self._wanted
         self.actor = make_actor(task, self.setup)
+        self.ghosts = Ghosts() if self.setup.device == "cpu" else None
         write_task(task, folder)
 
     def list_places(self) -> dict[str, Scene]:
@@ -195,6 +198,7 @@ class TrainingSession:
 
     def _advance(self, trainer: PolicyTrainer, watches: Sequence[Watch]) -> None:
         before, steps = self.seconds, trainer.steps
+        trainer.cars.ghosts = self.ghosts  # a student's cars are others than its teacher's
         trainer.advance()
         rate = (trainer.steps - steps) / max(1e-6, self.seconds - before)
         is_overdue = trainer.steps >= OVERDUE * self._next_check

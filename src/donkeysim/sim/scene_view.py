@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import Scene
-from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec
+from donkeysim.world.specs import CameraSpec, CarSpec, SceneSpec, WorldSpec
 
 MAP_FOV = math.radians(24.0)
 """Vertical; small, so that what stands leans little."""
@@ -28,6 +28,11 @@ class SceneView:
         """Make what draws it; its kernels are compiled at the first picture."""
         self.scene = scene
         self._simulator = Simulator(WorldSpec(SceneSpec(scene.name)), scene=scene)
+
+    @property
+    def car(self) -> CarSpec:
+        """The kind of car whose camera looks along the path."""
+        return self._simulator.car_spec
 
     def draw_map(self, longest: int = 1200, *, is_marked: bool = True) -> ByteArray:
         """Return the place from above, x to the right and y up, shape [height, width, 3].

@@ -12,10 +12,11 @@ import numpy as np
 from donkeysim.core.memory import remember
 from donkeysim.watch.picture_cache import FrameSnapshot, aim_beside
 from donkeysim.watch.place_model import write_place
-from donkeysim.world.specs import CameraSpec, CarSpec
+from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec
 
 if TYPE_CHECKING:
     from donkeysim.core.types import FloatArray
+    from donkeysim.render.tables import PoseTables
     from donkeysim.world.scene import Scene
 
 STANDS_STILL = 1e-4
@@ -42,6 +43,7 @@ class CarMoment(msgspec.Struct):
         name: What stands on its plate.
         style: Of its body.
         colour: Paint, sRGB 0 to 255.
+        is_ghost: It is in a world of its own; others drive through it.
         pose: Of its body.
         steer: Of the front wheels, + = left [rad].
         wheels: How far each has turned about its axle [rad].
@@ -54,6 +56,7 @@ class CarMoment(msgspec.Struct):
     name: str
     style: str
     colour: tuple[int, int, int]
+    is_ghost: bool
     pose: Pose
     steer: float
     wheels: tuple[float, ...]
@@ -124,27 +127,47 @@ def describe_moment(snapshot: FrameSnapshot, time: float, period: float, is_stil
         period=period,
         place=find_place_file(snapshot.scene).name,
         is_still=is_still,
-        cars=[_describe_car(snapshot, row, ids[row]) for row in shown],
+        cars=[describe_car(poses, row, ids[row], snapshot.bodies[row], _aim_tv(snapshot, row)) for row in shown],
         seats={ids[row]: seat for row in shown if (seat := _describe_seat(snapshot.cameras.get(row))) is not None},
         props=_list_props(snapshot.scene, poses.prop_position, poses.prop_orientation),
         chosen=ids.get(snapshot.cuts.chosen, -1),
     )
 
 
-def _describe_car(snapshot: FrameSnapshot, row: int, car_id: int) -> CarMoment:
-    poses, body = snapshot.moment.poses, snapshot.bodies[row]
-    aimed = aim_beside(snapshot, poses, row)
+def describe_place(scene: Scene, camera: CameraSpec) -> PlaceMoment:
+    """Return a place without cars; the seat 0 is that of a car which is none of them."""
+    seat = _describe_seat(camera)
+    assert seat is not None, "there is a camera"
+    name = find_place_file(scene).name
+    return PlaceMoment(0.0, 0.0, name, is_still=True, cars=[], seats={0: seat}, props=[], chosen=-1)
+
+
+def describe_car(
+    poses: PoseTables,
+    row: int,
+    car_id: int,
+    body: BodySpec,
+    tv: tuple[float, ...] | None = None,
+    is_ghost: bool = False,
+) -> CarMoment:
+    """Return a car of a moment; see `CarMoment`."""
     return CarMoment(
         id=car_id,
         name=body.name.encode("utf-8", "replace").decode(),
         style=body.style,
         colour=body.colour,
+        is_ghost=is_ghost,
         pose=(*_round(poses.position[row]), *_round(poses.orientation[row], 6)),
         steer=round(float(poses.steer_angle[row]), 4),
         wheels=tuple(_round(poses.wheel_angle[row], 3)),
         extensions=tuple(_round(poses.wheel_extension[row])),
-        tv=None if aimed is None else tuple(_round(np.array((*aimed[0][0], *aimed[0][1], aimed[1])))),
+        tv=tv,
     )
+
+
+def _aim_tv(snapshot: FrameSnapshot, row: int) -> tuple[float, ...] | None:
+    aimed = aim_beside(snapshot, snapshot.moment.poses, row)
+    return None if aimed is None else tuple(_round(np.array((*aimed[0][0], *aimed[0][1], aimed[1]))))
 
 
 def _describe_seat(camera: CameraSpec | None) -> Seat | None:

@@ -26,14 +26,20 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from donkeysim.core.errors import WireError
+from donkeysim.watch.messages import MomentRequest
+from donkeysim.watch.moments import PlaceMoment, describe_place, get_place_file
 from donkeysim.watch.track_watch import TrackState, TrackWatch
-from donkeysim.web.page import answer_questions, decode_question, make_page
+from donkeysim.web.page import GLB, answer_questions, decode_question, make_page
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import CarSpec
 
 PAGES = Path(__file__).parent / "preview_pages"
 
 # Proxies and phones close what is silent for 30 s or more.
 PATIENCE = 20.0
 """An unchanged state is sent again after this time [s]."""
+
+_NO_PICTURE = "there is no picture yet; the track's file has a mistake, or the track is still being built."
 
 PIXELS = (16, 2048)
 """Least and most pixels of a picture's side."""
@@ -48,7 +54,13 @@ class PreviewRequest(msgspec.Struct, forbid_unknown_fields=True):
 def create_app(watch: TrackWatch) -> ASGIApp:
     """Return the page of a started watch as an ASGI app."""
     page = PreviewPage(watch)
-    routes = [WebSocketRoute("/state", page.serve_state), Route("/map", page.show_map), Route("/view", page.show_view)]
+    routes = [
+        WebSocketRoute("/state", page.serve_state),
+        WebSocketRoute("/moments", page.serve_moments),
+        Route("/place.glb", page.show_place),
+        Route("/map", page.show_map),
+        Route("/view", page.show_view),
+    ]
     return make_page(PAGES, routes)
 
 
@@ -66,6 +78,26 @@ class PreviewPage:
             await answer_questions(socket, lambda question: self._answer_state(question, news))
         finally:
             forget()
+
+    async def serve_moments(self, socket: WebSocket) -> None:
+        """Answer each question with the last good place, in which nothing moves."""
+
+        async def answer_moment(question: str) -> PlaceMoment:
+            decode_question(question, MomentRequest)
+            scene, car = self._require_place()
+            return describe_place(scene, car.camera)
+
+        await answer_questions(socket, answer_moment)
+
+    async def show_place(self, _request: Request) -> Response:
+        """Answer the file of the last good place."""
+        return Response(await run_in_threadpool(get_place_file, *self._require_place()), media_type=GLB)
+
+    def _require_place(self) -> tuple[Scene, CarSpec]:
+        place = self._watch.find_place()
+        if place is None:
+            raise WireError(_NO_PICTURE)
+        return place
 
     async def show_map(self, request: Request) -> Response:
         """Answer the map."""
@@ -116,5 +148,5 @@ def _read_number(request: Request, name: str, low: float, high: float) -> float:
 
 def _answer_picture(content: bytes | None) -> Response:
     if content is None:
-        raise WireError("there is no picture yet; the track's file has a mistake, or the track is still being built.")
+        raise WireError(_NO_PICTURE)
     return Response(content, media_type="image/jpeg", headers={"Cache-Control": "no-store"})

@@ -19,6 +19,8 @@ from donkeysim.core.image import encode_jpeg
 from donkeysim.core.types import ByteArray
 from donkeysim.sim.scene_view import SceneView
 from donkeysim.watch.watchable import Outline
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import CarSpec
 from donkeysim.world.tracks.builder import build_scene
 from donkeysim.world.tracks.figures import LineFigures, SceneFigures, measure_line, measure_scene
 from donkeysim.world.tracks.paths.path import CentreLine
@@ -123,6 +125,11 @@ class TrackWatch:
                 self._listeners.discard(listener)
 
         return forget
+
+    def find_place(self) -> tuple[Scene, CarSpec] | None:
+        """Return the last good place and the kind of its cars, None before the first."""
+        view = self._view
+        return None if view is None else (view.scene, view.car)
 
     def draw_map(self, longest: int) -> bytes | None:
         """Return the last good place from above as JPEG, None before the first."""

@@ -31,9 +31,10 @@ from donkeysim.core.errors import SpecError
 from donkeysim.core.extras import import_extra
 
 if TYPE_CHECKING:
-    from donkeysim.rl.page import Ending, LivePage
+    from donkeysim.rl.page import LivePage
     from donkeysim.rl.progress import Check, Update, Watch
     from donkeysim.rl.session import Limit, SessionResult, TrainingSession
+    from donkeysim.rl.story import Ending
     from donkeysim.rl.task import TrainingTask
 
 BEGUN = time.perf_counter()
@@ -239,7 +240,7 @@ def open_live_page(session: TrainingSession, port: int, stack: ExitStack) -> Liv
     from donkeysim.rl.curve import read_curve
     from donkeysim.rl.page import open_page
 
-    page = open_page(port, session.list_places(), read_curve(session.folder / CURVE_NAME))
+    page = open_page(port, session.list_places(), read_curve(session.folder / CURVE_NAME), session.ghosts)
     if page:
         stack.callback(page.close)
         console.print(f"How it goes: {page.url}", soft_wrap=True)
@@ -376,11 +377,11 @@ def describe_resume(outcome: SessionResult) -> str:
 
 def finish_page(page: LivePage, task: TrainingTask, outcome: SessionResult, report: Path | None) -> None:
     """Show on the page how it ended."""
-    from donkeysim.rl import page as pages
+    from donkeysim.rl.story import TrainingSummary
 
     ending: Ending = "learnt" if outcome.is_passed else "stopped" if outcome.was_interrupted else "time_up"
     page.finish(
-        pages.TrainingSummary(
+        TrainingSummary(
             ending,
             pilot=str(outcome.pilot),
             report=str(report or ""),

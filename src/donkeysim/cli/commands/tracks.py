@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     showing.add_argument("--out", metavar="PNG", help="the picture (default: the track's name with .png, here)")
     showing.add_argument("--size", type=int, default=1200, help="longer side of the picture [pixel] (default 1200)")
     add_tracks_argument(showing)
-    exporting = add("export", export, "write a track and its cars as glTF, for modelling programs, engines and browsers")
+    exporting = add("export", export, "write a track and its cars as glTF, for modelling programs and browsers")
     exporting.add_argument("track", metavar="NAME|FILE", help="a track's name, or the path of its file")
     exporting.add_argument(
         "--glb", metavar="FILE", nargs="?", help="the file (default: the track's name with .glb, here)"
@@ -160,7 +160,9 @@ def export(arguments: argparse.Namespace) -> int:
     with console.status("Building the track ..."):
         content = write_place(load_scene(SceneSpec(arguments.track)), car)
     write_whole(out, content, SpecError)
-    console.print(f"saved {out}, {len(content) / 1e6:.1f} MB: the track, and as a second scene the cars", soft_wrap=True)
+    console.print(
+        f"saved {out}, {len(content) / 1e6:.1f} MB: the track, and as a second scene the cars", soft_wrap=True
+    )
     return 0
 
 

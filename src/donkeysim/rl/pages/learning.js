@@ -3,6 +3,7 @@
 import { Asking } from "/shared/asking.js";
 import { byId, setText } from "/shared/elements.js";
 import { Texts } from "/shared/languages.js";
+import { Drawing } from "/shared/viewer/drawing.js";
 import { showChecks } from "/pages/checks.js";
 import { Curves } from "/pages/curves.js";
 import { EndMap } from "/pages/map.js";
@@ -22,8 +23,11 @@ let places = [];
 let toldAt = 0;
 let isConnected = null; // null: not known yet
 
+const drawing = new Drawing(byId("stage"), byId("drawing"), { onChange: showGhosts });
+
 await texts.start();
-texts.offer(byId("language"), show);
+drawing.say(texts.code);
+texts.offer(byId("language"), () => { drawing.say(texts.code); show(); });
 const asking = new Asking("/news", (isOpen) => {
   isConnected = isOpen;
   if (isOpen) follow(); else show();
@@ -80,8 +84,16 @@ function show() {
   byId("desk").hidden = point === null;
   byId("desk").classList.toggle("old", state === "lost");
   showOutcome(outcome, point, texts);
+  showGhosts();
   showTime();
   if (point) showDesk(point);
+}
+
+/** Cars that learn are drawn by browsers only; while they learn, and as long as there is a place to draw. */
+function showGhosts() {
+  const isWanted = drawing.isOn && document.body.dataset.state === "learning";
+  byId("ghosts").hidden = !isWanted;
+  drawing.show(isWanted ? [{ view: "orbit", car: 1, box: byId("stage") }] : []);
 }
 
 function showDesk(point) {

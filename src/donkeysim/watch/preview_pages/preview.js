@@ -3,6 +3,7 @@
 import { Asking } from "/shared/asking.js";
 import { byId, colours, fitCanvas, make, setText } from "/shared/elements.js";
 import { Texts } from "/shared/languages.js";
+import { Drawing } from "/shared/viewer/drawing.js";
 import { listFigures } from "/pages/figures.js";
 
 const MAP_PIXELS = 1600;
@@ -18,6 +19,8 @@ let isPlaying = false;
 let lastFrame = 0;
 let isLoadingView = false;
 let isViewStale = false;
+let isDrawnHere = false;
+const drawing = new Drawing(byId("driven"), byId("drawing"), { onChange: chooseView });
 
 async function follow() {
   while (asking.isOpen) {
@@ -70,12 +73,20 @@ function showPictures() {
   const [x0, y0, x1, y1] = state.box;
   byId("sheet").style.aspectRatio = (x1 - x0) / (y1 - y0); // where it has no height of its own
   byId("map").src = `/map?longest=${MAP_PIXELS}&picture=${state.picture}`;
-  loadView();
+  chooseView();
+}
+
+/** The browser draws what a driver sees, or the simulator does. */
+function chooseView() {
+  const isWanted = drawing.isOn && state?.picture > 0;
+  isDrawnHere = drawing.show(isWanted ? [{ view: "road", car: null, box: byId("driven"), findShare: () => at }] : []).size > 0;
+  if (!isDrawnHere) loadView();
 }
 
 /** Ask for the view at the present place; one at a time, the newest place last. */
 function loadView() {
   isViewStale = true;
+  if (isDrawnHere) return;
   if (isLoadingView || !state?.picture) return;
   isLoadingView = true;
   isViewStale = false;
@@ -185,5 +196,6 @@ document.addEventListener("keydown", (event) => {
 });
 new ResizeObserver(drawMarks).observe(byId("sheet"));
 await texts.start();
-texts.offer(byId("language"), () => { if (state) show(); });
+texts.offer(byId("language"), () => { drawing.say(texts.code); if (state) show(); });
+drawing.say(texts.code);
 if (state) show();

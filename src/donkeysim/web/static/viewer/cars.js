@@ -5,6 +5,7 @@ import * as three from "/shared/viewer/three.js";
 const PLATE_HEIGHT = 0.34; // above the car's origin, m
 const PLATE_SIZE = 0.055; // of a line, m
 const BRAKING = 1.2; // m/s²: from there on brake lamps are lit
+const GHOST = 0.38; // how much of a ghost is seen
 const CONTACT = 0.55; // how dark it is below a car
 
 /** All cars of one place. */
@@ -52,7 +53,8 @@ class Car {
     this.materials = new Set();
     const paint = new three.Color().setRGB(...car.colour.map((value) => value / 255), three.SRGBColorSpace);
     body.traverse((node) => { if (node.isMesh) node.material = this.paint(node.material, paint); });
-    this.group.traverse((node) => { node.castShadow = node.isMesh; });
+    this.group.traverse((node) => { node.castShadow = node.isMesh && !car.is_ghost; });
+    if (car.is_ghost) this.group.traverse((node) => { if (node.isMesh) node.material = this.fade(node.material); });
     this.group.add(this.contact = makeContact(body));
     this.hasName = car.name.trim() !== "";
     this.plate = makePlate(car.name);
@@ -66,6 +68,16 @@ class Car {
     painted.color.copy(material.color).multiply(colour);
     painted.userData = material.userData;
     return this.keep(painted);
+  }
+
+  /** A material of this car through which one sees. */
+  fade(material) {
+    this.faded ??= new Map();
+    if (!this.faded.has(material)) {
+      this.faded.set(material, Object.assign(material.clone(), { transparent: true, opacity: GHOST, depthWrite: false }));
+      this.keep(this.faded.get(material));
+    }
+    return this.faded.get(material);
   }
 
   keep(material) {

@@ -2,30 +2,36 @@
 //
 // What draws is loaded only where it is used.
 
+import { make } from "/shared/elements.js";
 import { Texts } from "/shared/languages.js";
+import { Keeping } from "/shared/viewer/keeping.js";
 import { CHOICES, findObstacle, keepChoice, readChoice } from "/shared/viewer/quality.js";
+
+const CARLESS = ["place", "road"]; // views
 
 export class Drawing {
   /**
    * @param {HTMLElement} box the views are drawn over it
-   * @param {HTMLSelectElement} select where a person chooses
+   * @param {HTMLElement} place where a person chooses, and takes photos and films
    * @param {{findMoment?: () => number | null | undefined, onResult?: (error: string | null) => void,
    *   onChange?: () => void}} options as for `Viewer`; told when somebody else draws from now on
    */
-  constructor(box, select, { onChange = () => {}, ...options }) {
+  constructor(box, place, { onChange = () => {}, ...options }) {
     this.box = box;
-    this.select = select;
     this.options = options;
     this.onChange = onChange;
     this.viewer = null;
-    this.texts = new Texts("/shared/viewer/texts", select);
+    this.texts = new Texts("/shared/viewer/texts", place);
     this.obstacle = findObstacle();
     this.choice = readChoice();
-    select.addEventListener("change", () => {
-      keepChoice(select.value);
-      this.choose(select.value);
-      select.blur(); // keys drive again
+    this.select = make("select");
+    this.select.addEventListener("change", () => {
+      keepChoice(this.select.value);
+      this.choose(this.select.value);
+      this.select.blur(); // keys drive again
     });
+    this.keeping = new Keeping(() => this.viewer);
+    place.append(this.select, this.keeping.photo, this.keeping.film);
     queueMicrotask(() => this.choose(this.choice)); // when whoever made this knows it
   }
 
@@ -43,6 +49,8 @@ export class Drawing {
     const texts = this.texts;
     await texts.load(code);
     this.select.replaceChildren(...CHOICES.map((name) => new Option(texts.say(`draw_${name}`), name, false, name === this.choice)));
+    this.select.setAttribute("aria-label", texts.say("drawing"));
+    this.keeping.say(texts);
     this.select.disabled = this.obstacle === "none";
     this.select.title = texts.say(this.obstacle === null ? "draw_title" : `draw_${this.obstacle}`);
   }
@@ -76,8 +84,9 @@ export class Drawing {
 
   /** Draw these panes, see `Viewer.show`; returns which of them are drawn here. */
   show(panes) {
-    const drawn = panes.filter((pane) => this.isOn && pane.view !== "camera" && (pane.car !== null || pane.view === "place"));
+    const drawn = panes.filter((pane) => this.isOn && pane.view !== "camera" && (pane.car !== null || CARLESS.includes(pane.view)));
     this.viewer?.show(drawn);
+    this.keeping.show(drawn.length > 0);
     this.box.classList.toggle("drawn", drawn.length > 0);
     return new Set(drawn);
   }

@@ -20,15 +20,16 @@ export class Eye {
 
   /**
    * Move to where a view is from.
-   * @param {string} view "chase", "seat", "top", "orbit", "tv" or "place"
+   * @param {string} view "chase", "seat", "top", "orbit", "tv" or "place"; "road": from a seat that nobody sits in
    * @param {object | null} car of a moment
    * @param {{position: number[], rotation: number[], fov: number, aspect: number} | null} seat the car's camera
    */
-  look(view, car, seat, place, seconds) {
+  look(view, car, seat, place, seconds, share = 0) {
     const passed = Math.min(seconds - this.before, 0.2);
     this.before = seconds;
     if (view !== "orbit") this.release();
-    if (!car) this.fly(place.notes, seconds);
+    if (view === "road" && seat) this.ride(place.notes, share, seat);
+    else if (!car) this.fly(place.notes, seconds);
     else if (view === "seat" && seat) this.sit(car, seat);
     else if (view === "top") this.place([car.pose[0], car.pose[1], car.pose[2] + TOP_HEIGHT], [0, Math.PI / 2, 0]);
     else if (view === "tv" && car.tv) this.place(car.tv.slice(0, 3), car.tv.slice(3, 6), car.tv[6] * 180 / Math.PI);
@@ -87,6 +88,16 @@ export class Eye {
     this.orbit.target.copy(target);
     this.orbit.update();
     this.camera.position.z = Math.max(this.camera.position.z, car.pose[2] + LOWEST);
+  }
+
+  /** Sit in a car at a share of the path. */
+  ride({ path, is_closed: isClosed }, share, seat) {
+    const last = path.length - 1;
+    const index = Math.min(Math.floor(share * path.length), last);
+    const [here, there] = [path[isClosed ? index : Math.min(index, last - 1)], path[isClosed ? (index + 1) % path.length : Math.min(index + 1, last)]];
+    const [x, y, z] = [0, 1, 2].map((axis) => there[axis] - here[axis]);
+    const turn = new three.Quaternion().setFromEuler(new three.Euler(0, -Math.atan2(z, Math.hypot(x, y)), Math.atan2(y, x), "ZYX"));
+    this.sit({ pose: [...path[index], turn.w, turn.x, turn.y, turn.z] }, seat);
   }
 
   release() {

@@ -2,6 +2,7 @@
 
 const LEAP = 0.5; // m; what moves farther from one moment to the next was put elsewhere and has not driven
 const KEPT = 6;
+const LONGEST_WAY = 0.2; // s
 const LATE = 0.15; // of a moment's lateness is forgotten with each one that comes
 
 /** The last moments, told by the server's clock and shown one period later by ours. */
@@ -15,7 +16,9 @@ export class Moments {
 
   /** Note a moment that has just come; `now`: our clock [s]. */
   add(moment, now) {
-    const last = this.list.at(-1);
+    const last = this.newest;
+    moment.came = now;
+    if (moment.is_still) { this.list = last?.place === moment.place ? [last, moment] : [moment]; return; }
     if (last && (moment.place !== last.place || moment.time < last.time)) this.clear();
     if (last && moment.time === last.time) { this.list[this.list.length - 1] = moment; return; }
     note(this.newest, moment);
@@ -31,12 +34,20 @@ export class Moments {
   at(now) {
     const { list } = this;
     if (!list.length) return null;
+    if (this.newest.is_still) return this.between(now);
     const shown = now - this.offset - list.at(-1).period;
     let after = list.findIndex((moment) => moment.time >= shown);
     if (after < 0) after = list.length - 1;
     const before = list[Math.max(0, after - 1)];
     const span = list[after].time - before.time;
     return blend(before, list[after], span > 0 ? Math.min(Math.max((shown - before.time) / span, 0), 1) : 1);
+  }
+
+  /** Of moments that no clock tells apart, the way from one to the next takes as long as the last one took to come. */
+  between(now) {
+    const [before, after] = [this.list[0], this.newest];
+    const span = Math.min(after.came - before.came, LONGEST_WAY);
+    return blend(before, after, span > 0 ? Math.min((now - after.came) / span, 1) : 1);
   }
 }
 

@@ -90,7 +90,7 @@ export class Place {
     this.scene.add(this.ambient);
     const haze = new three.Color().setRGB(...fog, three.SRGBColorSpace);
     if (density > 0) this.scene.fog = new three.FogExp2(haze, density * MIST);
-    if (sky) this.scene.add(this.sky = makeSky(sky, this.towards, haze));
+    if (sky) this.scene.add(this.sky = makeSky(sky, this.towards, this.notes.is_sky_empty));
     else this.scene.background = haze;
   }
 

@@ -1,4 +1,4 @@
-// The sky: the place's own panorama, with a sun that dazzles a little and thin clouds that drift.
+// The sky: the place's own panorama, with a sun that dazzles a little, and where it is empty with thin clouds that drift.
 
 import * as three from "/shared/viewer/three.js";
 
@@ -14,7 +14,7 @@ const VERTEX = `
   }`;
 
 const FRAGMENT = `
-  uniform sampler2D panorama; uniform vec3 sun; uniform vec3 haze; uniform float seconds;
+  uniform sampler2D panorama; uniform vec3 sun; uniform bool isEmpty; uniform float seconds;
   varying vec3 towards;
   float hashAt(vec2 p) { vec3 q = fract(vec3(p.xyx) * 0.1031); q += dot(q, q.yzx + 33.33); return fract((q.x + q.y) * q.z); }
   float noiseAt(vec2 p) {
@@ -31,7 +31,7 @@ const FRAGMENT = `
     vec3 d = normalize(towards);
     vec2 at = vec2(atan(d.y, d.x) / 6.2831853, acos(clamp(d.z, -1.0, 1.0)) / 3.1415927);
     vec3 colour = textureGrad(panorama, at, vec2(0.0), vec2(0.0)).rgb;
-    if (d.z > 0.01) {
+    if (isEmpty && d.z > 0.01) {
       vec2 plane = d.xy / (d.z + 0.12);
       float cover = cloudsAt(plane * 0.7 + seconds * ${CLOUD_SPEED});
       float thick = smoothstep(0.52, 0.86, cover) * smoothstep(0.03, 0.3, d.z);
@@ -46,10 +46,10 @@ const FRAGMENT = `
   }`;
 
 /** A mesh that is the sky wherever the eye is. */
-export function makeSky(panorama, sun, haze) {
+export function makeSky(panorama, sun, isEmpty) {
   panorama.generateMipmaps = false;
   panorama.minFilter = panorama.magFilter;
-  const uniforms = { panorama: { value: panorama }, sun: { value: sun }, haze: { value: haze }, seconds: { value: 0 } };
+  const uniforms = { panorama: { value: panorama }, sun: { value: sun }, isEmpty: { value: isEmpty }, seconds: { value: 0 } };
   const material = new three.ShaderMaterial({
     uniforms, vertexShader: VERTEX, fragmentShader: FRAGMENT, side: three.BackSide, depthWrite: false, fog: false,
   });

@@ -21,12 +21,15 @@ const SHARPEN = `
   }
   vec3 sharpenLine(vec2 uv, vec3 colour) {
     vec2 size = vec2(textureSize(shares, 0)), texel = 1.0 / size, at = uv * size;
-    float pixel = max(length(dFdx(at)), length(dFdy(at))), large = 1.0 - smoothstep(0.35, 0.8, pixel);
+    float pixel = max(length(dFdx(at)), length(dFdy(at))), large = 1.0 - smoothstep(0.8, 1.6, pixel);
     if (large <= 0.0) return colour;
     vec2 slope = 0.5 * vec2(
       lineAt(uv + vec2(texel.x, 0), texel) - lineAt(uv - vec2(texel.x, 0), texel),
       lineAt(uv + vec2(0, texel.y), texel) - lineAt(uv - vec2(0, texel.y), texel));
-    float steep = length(slope), line = lineAt(uv, texel), width = max(0.7 * pixel * steep, 0.01);
+    float steep = length(slope), width = max(0.7 * pixel * steep, 0.01);
+    vec2 on = 2.2 * texel * vec2(-slope.y, slope.x) / max(steep, 1e-4); // along the edge, whose steps are averaged
+    float line = (2.0 * lineAt(uv, texel) + lineAt(uv + on, texel) + lineAt(uv - on, texel)
+      + lineAt(uv + 2.0 * on, texel) + lineAt(uv - 2.0 * on, texel)) / 6.0;
     vec2 away = 1.8 * texel * slope / max(steep, 1e-4);
     vec3 paint = textureLod(map, uv + away, 0.0).rgb, beside = textureLod(map, uv - away, 0.0).rgb;
     return mix(colour, mix(beside, paint, smoothstep(0.5 - width, 0.5 + width, line)), large * smoothstep(0.02, 0.08, steep));

@@ -4,11 +4,14 @@ import * as three from "/shared/viewer/three.js";
 import { Asking } from "/shared/asking.js";
 import { Cars } from "/shared/viewer/cars.js";
 import { Eye } from "/shared/viewer/eyes.js";
+import { Marks } from "/shared/viewer/marks.js";
 import { Moments } from "/shared/viewer/moments.js";
 import { loadPlace } from "/shared/viewer/place.js";
 import { Quality } from "/shared/viewer/quality.js";
 
-const SHORTEST_ASK_MS = 15; // while time stands still, answers come at once
+const CARLESS = ["place", "road"]; // views
+const SHORTEST_ASK_MS = 15; // answers wait until there is something new
+const STILL_ASK_MS = 50; // but for those of the past
 
 export class Viewer {
   /**
@@ -49,7 +52,8 @@ export class Viewer {
 
   /**
    * Show these panes from now on; none: rest.
-   * @param {{box: HTMLElement, view: string, car: number | null}[]} panes
+   * @param {{box: HTMLElement, view: string, car: number | null, findShare?: () => number}[]} panes `findShare`: of the
+   *   path, for "road"
    */
   show(panes) {
     this.panes = panes;
@@ -71,6 +75,9 @@ export class Viewer {
     this.canvas.remove();
   }
 
+  /** Of the place that is drawn, for names of files. */
+  get placeName() { return this.place?.notes.name ?? "nowhere"; }
+
   choose(choice) { this.quality.choose(choice); }
 
   get isWatched() { return this.panes.length > 0 && document.visibilityState === "visible" && this.asking.isOpen; }
@@ -86,11 +93,11 @@ export class Viewer {
       if (answer === null) continue;
       const moment = JSON.parse(typeof answer === "string" ? answer : await answer.text());
       if (moment.error) { this.onResult(moment.error); await pause(400); continue; }
-      if (at !== this.at || moment.is_still) this.moments.clear();
       this.at = at;
       this.moments.add(moment, performance.now() / 1000);
       if (moment.place !== this.key) this.load(moment.place);
-      await pause(SHORTEST_ASK_MS - (performance.now() - began));
+      else if (!moment.is_still) this.marks.add(moment);
+      await pause((moment.is_still ? STILL_ASK_MS : SHORTEST_ASK_MS) - (performance.now() - began));
     }
     this.isAsking = false;
   }
@@ -104,6 +111,7 @@ export class Viewer {
       this.place = place;
       this.key = key;
       this.cars = new Cars(place);
+      this.marks = new Marks(place);
       this.eyes.forEach((eye) => { eye.release(); eye.lengths = undefined; });
       place.mirror(this.renderer);
       this.renderer.compile(place.scene, new three.PerspectiveCamera());
@@ -143,17 +151,18 @@ export class Viewer {
     this.onResult(null);
   }
 
-  drawPane({ box, view, car: id }, eye, moment, seconds) {
+  drawPane({ box, view, car: id, findShare }, eye, moment, seconds) {
     const [frame, pane] = [this.box.getBoundingClientRect(), box.getBoundingClientRect()];
     if (pane.width < 1 || pane.height < 1) return;
-    const at = [pane.left - frame.left, frame.bottom - pane.bottom, pane.width, pane.height];
+    const [left, bottom] = [Math.floor(pane.left - frame.left), Math.floor(frame.bottom - pane.bottom)];
+    const at = [left, bottom, Math.ceil(pane.right - frame.left) - left, Math.ceil(frame.bottom - pane.top) - bottom];
     this.renderer.setViewport(...at);
     this.renderer.setScissor(...at);
-    const car = view === "place" ? null : findCar(moment, id);
+    const car = CARLESS.includes(view) ? null : findCar(moment, id);
     eye.camera.aspect = pane.width / pane.height;
-    eye.look(view, car, moment.seats[car?.id] ?? null, this.place, seconds);
+    eye.look(view, car, moment.seats[car?.id ?? 0] ?? null, this.place, seconds, findShare?.());
     eye.camera.updateProjectionMatrix();
-    this.cars.hide(["tv", "place"].includes(view) ? null : car?.id, view === "seat");
+    this.cars.hide(view === "tv" ? null : car?.id, view === "seat");
     this.place.follow(car ? new three.Vector3(...car.pose) : eye.camera.position);
     this.renderer.clear();
     this.renderer.render(this.place.scene, eye.camera);
@@ -168,7 +177,8 @@ export class Viewer {
   }
 
   fit() {
-    const { clientWidth: width, clientHeight: height } = this.box;
+    const box = this.box.getBoundingClientRect();
+    const [width, height] = [Math.ceil(box.width), Math.ceil(box.height)];
     if (width !== this.width || height !== this.height) this.renderer.setSize(width, height, true);
     [this.width, this.height] = [width, height];
   }

@@ -1,0 +1,69 @@
+"""In every place the browser draws what cameras see, whatever the cars wear; and it does so soon after it is opened."""
+
+import sys
+import time
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from donkeysim.watch.moments import get_place_file
+from donkeysim.watch.spectator import create_app
+from donkeysim.world.specs import BODY_STYLES
+from donkeysim.world.tracks.catalogue import list_scenes
+from stand_ins.served_app import ServedApp
+from stand_ins.shown_simulator import ShownSimulator
+
+sys.path.append(str(Path(__file__).parents[1] / "e2e"))
+chromium = pytest.importorskip("chromium")
+test_viewer = pytest.importorskip("test_viewer")
+
+pytestmark = [pytest.mark.soak, pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")]
+
+FINE = {"thunderhill": 0.984, "harbour_town": 0.985, "kart_track": 0.985}
+"""Where much is as thin as a pixel, wires of fences, palm leaves and kerbs, of which each finds others."""
+
+LARGEST = 6_000_000
+"""Of a place's file [byte]."""
+
+SOON = 3.0
+"""From opening the page to the first picture, nothing being kept anywhere [s]."""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        browser = chromium.launch_drawing(playwright)
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize(("scene", "style"), list(zip(list_scenes(), cycle(BODY_STYLES), strict=False)))
+def test_every_place_is_drawn_as_it_is_simulated(browser, scene, style):
+    share = test_viewer.compare_classes(browser, scene, style)
+    print(f"{scene}, {style}: {100.0 * share:.2f} % of the classes agree")
+    assert share >= FINE.get(scene, test_viewer.AGREEMENT)
+
+
+@pytest.mark.parametrize("scene", list_scenes())
+def test_every_places_file_is_small(scene):
+    simulator = ShownSimulator(scene).simulator
+    size = len(get_place_file(simulator.scene, simulator.car_spec))
+    print(f"{scene}: {size / 1e6:.2f} MB")
+    assert size <= LARGEST
+
+
+def test_the_first_view_comes_soon(browser):
+    served, stage = ServedApp(), ShownSimulator("generated_track")
+    stage.put(0.1)
+    served.start(create_app(stage, wire_port=None))
+    page = browser.new_page(viewport={"width": 1366, "height": 768})
+    began = time.perf_counter()
+    page.goto(f"{served.address}/?draw=low")
+    chromium.wait_on_page(page, lambda: chromium.count_drawn(page) > 0, "nothing was drawn")
+    took = time.perf_counter() - began
+    page.close()
+    served.close()
+    print(f"first view after {took:.1f} s")
+    assert took <= SOON
