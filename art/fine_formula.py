@@ -230,16 +230,16 @@ def _suspension(palette: Palette) -> list[Mesh]:
     """Return wishbones, push rods, steering links or drive shafts, and the uprights with their brake ducts."""
     dark, metal = ensure_coat(palette, "dark"), ensure_coat(palette, "metal")
     parts = []
-    for x, root in zip(AXLES, (0.013, 0.018), strict=True):
+    for x, root in zip(AXLES, (0.003, 0.007), strict=True):
         upper, lower = np.array((x, 0.0715, AXLE_HEIGHT + 0.012)), np.array((x, 0.0725, AXLE_HEIGHT - 0.0045))
         for reach in (-0.016, 0.016):
-            for end, z in ((upper, -0.007), (lower, -0.021)):
+            for end, z in ((upper, -0.009), (lower, -0.020)):
                 parts += [
                     make_tube(np.array([(x + reach, root, z), end]), 0.0034, dark, sides=6, flat=0.5, is_open=True)
                 ]
         parts += [
             make_tube(
-                np.array([(x - 0.004, root, 0.001), (x, 0.070, AXLE_HEIGHT)]), 0.0028, dark, sides=5, is_open=True
+                np.array([(x - 0.004, root, -0.003), (x, 0.070, AXLE_HEIGHT)]), 0.0028, dark, sides=5, is_open=True
             )
         ]
         parts += [
