@@ -12,7 +12,7 @@ from donkeysim.world.specs import BODY_STYLES, BodySpec, CameraSpec, SceneSpec, 
 from stand_ins.watched_stage import WatchedStage
 
 SIZE = 640, 480
-GAP = 0.8
+GAP = 1.0
 """The second car is so far ahead [m]."""
 
 EYE = CameraSpec(

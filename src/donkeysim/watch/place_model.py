@@ -54,7 +54,7 @@ FINE_CREASE = 0.69
 METAL, GLOSS, DULL = (0.8, 0.34), (0.7, 0.07), (0.0, 0.9)
 """How metallic and how rough bare metal is, glass (dark behind, it mirrors as tinted metal does), and all else."""
 
-WEBP_QUALITY, LARGE_QUALITY, LARGE = 88, 76, 2**23
+WEBP_QUALITY, LARGE_QUALITY, LARGE = 88, 72, 2**23
 """Of textures, and of those with more texels: their grain is finer than what is seen of it, and files stay small."""
 
 # Of the originals' skies, 0 to 1.1; of those with painted clouds, 4.6 and more.
