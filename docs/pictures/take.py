@@ -1,10 +1,11 @@
 """Take the pictures of pages that the documentation shows, and the menu's pictures of the scenes.
 
-`python docs/pictures/take.py [watching] [control] [tubclean] [report] [race_report] [preview] [learning] [stress:FILE]`
-from anywhere; without words all but the last. Needs the extra `dev` and a Chromium; writes JPEG files beside this one.
+`python docs/pictures/take.py [watching] [drawn] [control] [tubclean] [report] [race_report] [preview] [learning]
+[stress:FILE]` from anywhere; without words all but the last. Needs the extra `dev` and a Chromium; writes JPEG files beside this one.
 
 * watching: draws every scene of the menu with the project's own renderer; then starts `donkey_sim`, opens its page, and
   lets a pace car and three clients drive.
+* drawn: starts `donkey_sim` in each of the original's places, and takes what the browser draws of the pace car.
 * control: makes a car folder, lets the built-in pilot drive it, opens the control page in each of its languages, and
   its choice of places.
 * tubclean: records a sample, and opens the tub page with something marked and something deleted.
@@ -18,6 +19,7 @@ from anywhere; without words all but the last. Needs the extra `dev` and a Chrom
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import math
 import os
@@ -31,6 +33,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from donkeysim.car.folder import create_car
@@ -41,6 +44,7 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.web.page import SCENE_PICTURES
 from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec, WorldSpec
 from donkeysim.world.tracks import list_scenes
+from donkeysim.world.tracks.catalogue import ORIGINAL_SCENES
 from donkeysim.world.tracks.new_track import write_new_track
 
 HERE = Path(__file__).parent
@@ -87,6 +91,7 @@ def main() -> None:
     """Take the pictures that the command line names."""
     takers = {
         "watching": take_watching,
+        "drawn": take_drawn,
         "control": take_control,
         "tubclean": take_tubclean,
         "report": take_report,
@@ -136,6 +141,25 @@ def take_watching(browser: Browser, folder: Path) -> None:
     words = "-m donkeysim.cli.donkey_sim --scene generated_track --port 9091 --page-port 0"
     with run(*words.split(), folder=folder) as program:
         take_all(browser, *read_addresses(program))
+
+
+def take_drawn(browser: Browser, folder: Path) -> None:
+    """Take what the browser draws of each of the original's places, as one picture of three columns."""
+    names, (width, height), columns = ORIGINAL_SCENES, (560, 315), 3
+    sheet = Image.new("RGB", (columns * width, -(-len(names) // columns) * height), "white")
+    for index, name in enumerate(names):
+        words = f"-m donkeysim.cli.donkey_sim --scene {name} --pace-car --port 0 --page-port 0"
+        with run(*words.split(), folder=folder) as program:
+            page = open_page(browser, f"{read_addresses(program)[1]}/?draw=high", 1366, 768, "light")
+            while page.evaluate(DRAWN) < 1:
+                page.wait_for_timeout(200)
+            page.wait_for_timeout(5000)
+            page.locator("#inset").evaluate("(inset) => inset.remove()")
+            picture = Image.open(io.BytesIO(page.locator("#panes").screenshot()))
+            page.context.close()
+        place = index % columns * width, index // columns * height
+        sheet.paste(picture.resize((width, height), Image.Resampling.LANCZOS), place)
+    sheet.save(HERE / "drawn-places.jpg", quality=JPEG_QUALITY)
 
 
 def take_control(browser: Browser, folder: Path) -> None:
@@ -310,7 +334,7 @@ def open_page(browser: Browser, address: str, width: int, height: int, scheme: s
 def take(page: Page, name: str) -> None:
     """Write a picture after the page has run for a while."""
     drawing = page.locator("#drawing select")
-    is_drawn = drawing.count() > 0
+    is_drawn = drawing.count() > 0 and drawing.is_visible()
     if is_drawn:  # for this picture only: without a graphics chip it would take the processor from all else
         drawing.select_option("high")
     page.wait_for_timeout(4000)
