@@ -1,7 +1,8 @@
 """Take the pictures of pages that the documentation shows, and the menu's pictures of the scenes.
 
 `python docs/pictures/take.py [watching] [drawn] [control] [tubclean] [report] [race_report] [preview] [learning]
-[stress:FILE]` from anywhere; without words all but the last. Needs the extra `dev` and a Chromium; writes JPEG files beside this one.
+[stress:FILE]` from anywhere; without words all but the last. Needs the extra `dev` and a Chromium; writes JPEG files
+beside this one.
 
 * watching: draws every scene of the menu with the project's own renderer; then starts `donkey_sim`, opens its page, and
   lets a pace car and three clients drive.
