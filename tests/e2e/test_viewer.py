@@ -1,16 +1,20 @@
 """The view that the browser draws shows what is simulated: its classes, pixel by pixel, against the camera's own."""
 
 import base64
+import contextlib
 import io
 
 import chromium
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
+from donkeysim.core.errors import SceneError
+from donkeysim.drive.drawn_views import name_own
 from donkeysim.watch.spectator import create_app
 from stand_ins.served_app import ServedApp
+from stand_ins.served_page import ServedPage
 from stand_ins.shown_simulator import SIZE, ShownSimulator
 
 pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
@@ -82,6 +86,54 @@ def compare_classes(browser, scene, style):
         page.close()
         served.close()
     return min(shares)
+
+
+class OwnViews:
+    """Called as `OpenViews`: a simulator's first car is the one that is driven."""
+
+    def __init__(self, stage):
+        self.stage = stage
+
+    @contextlib.asynccontextmanager
+    async def __call__(self):
+        yield self
+
+    async def take_moment(self):
+        return name_own(await self.stage.take_moment(), 1)
+
+    async def write_place(self):
+        return await self.stage.write_place()
+
+    async def take(self, view, width, height):
+        raise SceneError(f"{view} is drawn by the browser, {width} x {height} pixels of it")
+
+
+def test_who_drives_sees_the_car_from_everywhere_and_keeps_pictures(drawing_browser):
+    stage = ShownSimulator("flat")
+    stage.put(0.1)
+    with ServedPage(views=OwnViews(stage)) as served:
+        page = drawing_browser.new_page(viewport={"width": 1000, "height": 760})
+        errors = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(f"{served.address}/drive?draw=low")
+        chromium.wait_on_page(page, lambda: chromium.count_drawn(page) > 0, "nothing was drawn")
+        for view in ("seat", "orbit", "top", "chase"):
+            page.locator("#view_select").select_option(view)
+            before = chromium.count_drawn(page)
+            chromium.wait_on_page(
+                page, lambda before=before: chromium.count_drawn(page) > before, f"{view} was not drawn"
+            )
+            expect(page.locator("#screen")).to_have_attribute("data-view", view)
+        expect(page.locator(".drawn-here")).to_have_attribute("aria-label", "Drawn view of the car")
+        with page.expect_download() as kept:
+            page.get_by_role("button", name="Photo").click()
+        picture = np.asarray(Image.open(kept.value.path()).convert("RGB"))
+        assert kept.value.suggested_filename.startswith("donkeysim-flat-")
+        assert picture.std() > 10.0, "it is no empty picture"
+        page.locator("#drawing select").select_option("simulator")
+        expect(page.locator(".drawn-here")).to_have_count(0)
+        page.close()
+    assert errors == []
 
 
 def test_what_is_drawn_is_what_is_simulated(drawing_browser):

@@ -93,7 +93,7 @@ function show() {
 function showGhosts() {
   const isWanted = drawing.isOn && document.body.dataset.state === "learning";
   byId("ghosts").hidden = !isWanted;
-  drawing.show(isWanted ? [{ view: "orbit", car: 1, box: byId("stage") }] : []);
+  drawing.show(isWanted ? [{ view: "orbit", car: 1, box: byId("stage"), label: texts.say("ghosts") }] : []);
 }
 
 function showDesk(point) {

@@ -67,7 +67,7 @@ export class Screens {
   show(wanted, insetCar) {
     this.grow(wanted.length);
     byId("panes").classList.toggle("split", wanted.length > 1);
-    const panes = wanted.map(({ view, car }, index) => ({ view, car, box: this.boxes[index] }));
+    const panes = wanted.map(({ view, car, label }, index) => ({ view, car, label, box: this.boxes[index] }));
     const drawn = this.drawing.show(panes);
     this.panes.forEach((pane, index) => {
       const { view, car, label } = wanted[index] ?? { view: "chase", car: null, label: "" };

@@ -79,7 +79,8 @@ function showPictures() {
 /** The browser draws what a driver sees, or the simulator does. */
 function chooseView() {
   const isWanted = drawing.isOn && state?.picture > 0;
-  isDrawnHere = drawing.show(isWanted ? [{ view: "road", car: null, box: byId("driven"), findShare: () => at }] : []).size > 0;
+  const pane = { view: "road", car: null, box: byId("driven"), label: byId("view").alt, findShare: () => at };
+  isDrawnHere = drawing.show(isWanted ? [pane] : []).size > 0;
   if (!isDrawnHere) loadView();
 }
 

@@ -58,7 +58,7 @@ export class Views {
     if (!this.choices.includes(this.view)) this.view = "chase";
     const isWanted = this.isOffered && (this.view !== "camera" || !this.isDrawn);
     const view = this.view === "camera" ? "chase" : this.view;
-    const drawn = this.drawing.show(isWanted ? [{ view, car: OWN, box: byId("screen") }] : []);
+    const drawn = this.drawing.show(isWanted ? [{ view, car: OWN, box: byId("screen"), label: byId("picture").getAttribute("aria-label") }] : []);
     this.pane?.watch(view, isWanted && !drawn.size ? undefined : null);
     for (const option of byId("view_select").options) option.hidden = option.disabled = !this.choices.includes(option.value);
   }

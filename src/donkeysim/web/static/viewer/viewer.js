@@ -27,6 +27,7 @@ export class Viewer {
     this.onResult = onResult;
     this.canvas = document.createElement("canvas");
     this.canvas.className = "drawn-here";
+    this.canvas.setAttribute("role", "img");
     this.canvas.viewer = this; // for whoever looks into the page from outside
     this.renderer = new three.WebGLRenderer({ canvas: this.canvas, antialias: true, powerPreference: "high-performance" });
     this.renderer.toneMapping = three.NeutralToneMapping;
@@ -52,11 +53,12 @@ export class Viewer {
 
   /**
    * Show these panes from now on; none: rest.
-   * @param {{box: HTMLElement, view: string, car: number | null, findShare?: () => number}[]} panes `findShare`: of the
-   *   path, for "road"
+   * @param {{box: HTMLElement, view: string, car: number | null, label?: string, findShare?: () => number}[]} panes
+   *   `label`: says what is to be seen; `findShare`: of the path, for "road"
    */
   show(panes) {
     this.panes = panes;
+    this.canvas.setAttribute("aria-label", panes.map((pane) => pane.label ?? "").join(", "));
     this.canvas.hidden = !panes.length;
     while (this.eyes.length < panes.length) this.eyes.push(Object.assign(new Eye(), { canvas: this.canvas }));
     this.canvas.classList.toggle("held", panes.some((pane) => pane.view === "orbit"));
@@ -138,7 +140,8 @@ export class Viewer {
   draw(now) {
     if (!this.isWatched || !this.place || this.canvas.hidden) return;
     const moment = this.moments.at(now / 1000);
-    if (!moment || moment.place !== this.key) return;
+    if (!moment) return;
+    if (moment.place !== this.key) { this.renderer.setScissorTest(false); this.renderer.clear(); return; } // it is loading
     this.quality.note(now - this.last);
     this.last = now;
     this.fit();
