@@ -25,6 +25,7 @@ export class Drawing {
     this.obstacle = findObstacle();
     this.choice = readChoice();
     this.select = make("select");
+    this.select.setAttribute("aria-label", "Picture"); // until `say` is called
     this.select.addEventListener("change", () => {
       keepChoice(this.select.value);
       this.choose(this.select.value);

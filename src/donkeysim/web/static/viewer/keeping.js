@@ -11,9 +11,9 @@ export class Keeping {
   constructor(findViewer) {
     this.findViewer = findViewer;
     this.recorder = null;
-    this.photo = make("button", "button");
-    this.film = make("button", "button");
-    for (const button of [this.photo, this.film]) button.type = "button";
+    this.photo = make("button", "button", "Photo");
+    this.film = make("button", "button", "Film");
+    for (const button of [this.photo, this.film]) Object.assign(button, { type: "button", hidden: true });
     this.film.setAttribute("aria-pressed", "false");
     this.photo.addEventListener("click", () => this.takePhoto());
     this.film.addEventListener("click", () => (this.recorder ? this.stop() : this.start()));
