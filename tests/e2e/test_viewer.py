@@ -88,6 +88,38 @@ def compare_classes(browser, scene, style):
     return min(shares)
 
 
+BETWEEN = """async ([before, after, share]) => {
+  const { blend } = await import("/shared/viewer/moments.js");
+  return blend(before, after, share);
+}"""
+
+
+def make_moment(x, turn, **fields):
+    car = {"id": 1, "pose": [x, 0.0, 0.0, *turn], "steer": x, "wheels": [x] * 4, "extensions": [0.01] * 4, "tv": None}
+    return {"time": x, "cars": [car | fields], "props": [[0, x, 0.0, 0.0, *turn]]}
+
+
+def test_what_lies_between_two_moments_is_on_its_way(drawing_browser):
+    half = 0.5**0.5
+    before, after = make_moment(0.0, (1.0, 0.0, 0.0, 0.0)), make_moment(0.2, (half, 0.0, 0.0, half))
+    with ServedPage() as served:
+        page = drawing_browser.new_page()
+        page.goto(f"{served.address}/drive")
+        between = page.evaluate(BETWEEN, [before, after, 0.5])
+        leapt = page.evaluate(BETWEEN, [before, make_moment(9.0, (1.0, 0.0, 0.0, 0.0)), 0.5])
+        aims = [[0.0, 0.0, 1.0, 0.0, 0.1, yaw, 0.5] for yaw in (3.1, -3.1)]
+        turned = [make_moment(0.1 * index, (1.0, 0.0, 0.0, 0.0), tv=aim) for index, aim in enumerate(aims)]
+        across = page.evaluate(BETWEEN, [*turned, 0.5])
+        page.close()
+    car = between["cars"][0]
+    assert np.allclose(car["pose"][:3], (0.1, 0.0, 0.0))
+    assert np.allclose(car["pose"][3:], (np.cos(np.pi / 8), 0.0, 0.0, np.sin(np.pi / 8))), "half of a right angle"
+    assert (car["steer"], car["wheels"][0]) == (0.1, 0.1)
+    assert between["props"][0][1] == 0.1
+    assert leapt["cars"][0]["pose"][0] == 9.0, "what was put elsewhere is there"
+    assert abs(abs(across["cars"][0]["tv"][5]) - np.pi) < 0.01, "a camera turns the shorter way"
+
+
 class OwnViews:
     """Called as `OpenViews`: a simulator's first car is the one that is driven."""
 

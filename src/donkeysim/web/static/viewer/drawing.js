@@ -32,7 +32,8 @@ export class Drawing {
       this.select.blur(); // keys drive again
     });
     this.keeping = new Keeping(() => this.viewer);
-    place.append(this.select, this.keeping.photo, this.keeping.film);
+    this.note = make("small");
+    place.append(this.select, this.keeping.photo, this.keeping.film, this.note);
     queueMicrotask(() => this.choose(this.choice)); // when whoever made this knows it
   }
 
@@ -53,7 +54,15 @@ export class Drawing {
     this.select.setAttribute("aria-label", texts.say("drawing"));
     this.keeping.say(texts);
     this.select.disabled = this.obstacle === "none";
-    this.select.title = texts.say(this.obstacle === null ? "draw_title" : `draw_${this.obstacle}`);
+    this.select.title = texts.say("draw_title");
+    this.explain();
+  }
+
+  /** Say why the simulator draws although nobody chose so. */
+  explain() {
+    const isObstructed = this.obstacle !== null && !this.isOn && this.choice !== "simulator";
+    this.note.textContent = isObstructed ? this.texts.say(`draw_${this.obstacle}`) : "";
+    this.note.hidden = !isObstructed;
   }
 
   async choose(choice) {
@@ -73,6 +82,7 @@ export class Drawing {
       console.warn(error);
       this.obstacle = "none";
     }
+    this.explain();
     this.onChange();
   }
 
@@ -80,6 +90,7 @@ export class Drawing {
     const viewer = this.viewer;
     this.viewer = null;
     viewer?.close();
+    this.explain();
     this.onChange();
   }
 

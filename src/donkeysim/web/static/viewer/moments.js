@@ -72,6 +72,7 @@ export function blend(before, after, share) {
     if (!past || findDistance(past, car) >= LEAP) return car;
     return { ...car,
       pose: mixPose(past.pose, car.pose, share),
+      tv: mixAim(past.tv, car.tv, share),
       steer: past.steer + share * (car.steer - past.steer),
       wheels: car.wheels.map((angle, index) => past.wheels[index] + share * (angle - past.wheels[index])),
       extensions: car.extensions.map((length, index) => past.extensions[index] + share * (length - past.extensions[index])) };
@@ -79,6 +80,15 @@ export function blend(before, after, share) {
   const places = new Map(before.props.map(([index, ...pose]) => [index, pose]));
   const props = after.props.map(([index, ...pose]) => [index, ...mixPose(places.get(index) ?? pose, pose, share)]);
   return { ...after, cars, props };
+}
+
+/** Place, roll, pitch, yaw and field of a camera beside the track, while it is the same one. */
+function mixAim(first, last, share) {
+  if (!first || !last || [0, 1, 2].some((axis) => first[axis] !== last[axis])) return last;
+  return last.map((value, index) => {
+    const turn = value - first[index];
+    return first[index] + share * (index === 5 ? Math.atan2(Math.sin(turn), Math.cos(turn)) : turn);
+  });
 }
 
 /** x, y, z and a rotation (w, x, y, z), on the shorter way from one to the other. */
