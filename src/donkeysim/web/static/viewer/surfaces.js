@@ -81,7 +81,7 @@ export function addLeaves(material) {
       .replace("#include <map_fragment>", `#include <map_fragment>
         diffuseColor.a = keepThin(diffuseColor.a, vMapUv * vec2(textureSize(map, 0)));
         vec3 across = normalize(cross(dFdx(vViewPosition), dFdy(vViewPosition))); // lying leaves seen from the side are streaks
-        diffuseColor.a *= mix(1.0, smoothstep(0.12, 0.4, abs(dot(across, normalize(vViewPosition)))), lying);`)
+        if (lying > 0.7 && abs(dot(across, normalize(vViewPosition))) < 0.3) discard;`)
       .replace("#include <normal_fragment_begin>", `#include <normal_fragment_begin>
         normal = normalize(normal + 1.2 * (viewMatrix * vec4(0.0, 0.0, 1.0, 0.0)).xyz);`);
   };
