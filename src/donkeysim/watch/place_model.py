@@ -333,11 +333,18 @@ def find_linear(colour: FloatArray) -> FloatArray:
 
 
 def encode_webp(picture: ByteArray) -> bytes:
-    """Return a texture as WebP, with its alpha where it has any."""
+    """Return a texture as WebP, with its alpha where it has any.
+
+    Holes have the mean colour of what is around them, which far away is averaged with it.
+    """
+    holes = picture[..., 3] < 128
     shown = picture if (picture[..., 3] < 255).any() else picture[..., :3]
+    if holes.any() and not holes.all():
+        shown = picture.copy()
+        shown[holes, :3] = picture[~holes][:, :3].mean(axis=0)
     quality = LARGE_QUALITY if shown.shape[0] * shown.shape[1] > LARGE else WEBP_QUALITY
     buffer = io.BytesIO()
-    Image.fromarray(shown).save(buffer, "WEBP", quality=quality, method=WEBP_EFFORT, exact=False)
+    Image.fromarray(shown).save(buffer, "WEBP", quality=quality, method=WEBP_EFFORT, exact=True)
     return buffer.getvalue()
 
 

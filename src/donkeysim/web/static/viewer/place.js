@@ -3,7 +3,7 @@
 // World frame: metres, x forward, y left, z up, as everywhere in donkeysim.
 
 import * as three from "/shared/viewer/three.js";
-import { KEEP_THIN, addGrain, addLeaves } from "/shared/viewer/surfaces.js";
+import { KEEP_THIN, addGrain, addLeaves, findKeeping } from "/shared/viewer/surfaces.js";
 import { makeSky } from "/shared/viewer/sky.js";
 
 three.Object3D.DEFAULT_UP.set(0, 0, 1);
@@ -46,6 +46,7 @@ export class Place {
     this.scene.add(this.root);
     this.props = this.root.children.filter((node) => node.name.startsWith("prop_"));
     this.restore = null;
+    this.keeping = new Map();
     this.finishMaterials();
     this.light(sky);
   }
@@ -69,9 +70,15 @@ export class Place {
     if (!notes.has_finish) material.roughness = (this.isIndoor ? INDOOR_ROUGHNESS : ROUGHNESS)[notes.segment] ?? 0.8;
     material.envMapIntensity = notes.segment === "car" ? 1 : 0.6;
     if (material.map) { material.map.anisotropy = 16; material.map.needsUpdate = true; }
-    if (material.alphaTest > 0) { material.alphaToCoverage = true; addLeaves(material); }
+    if (material.alphaTest > 0) { material.alphaToCoverage = true; addLeaves(material, this.keep(material.map)); }
     if (notes.class_map !== null && notes.class_map !== undefined) addGrain(material, this.shares.get(notes.class_map), this.isIndoor);
     return material;
+  }
+
+  /** What thin parts of a texture are multiplied by, see `findKeeping`. */
+  keep(map) {
+    if (!this.keeping.has(map)) this.keeping.set(map, findKeeping(map));
+    return this.keeping.get(map);
   }
 
   light(sky) {
@@ -151,16 +158,18 @@ export class Place {
         hasShares: { value: this.shares.has(number) },
         picture: { value: material.map ?? null },
         cutoff: { value: material.map ? material.alphaTest : 0 },
+        keeping: { value: material.alphaTest > 0 ? this.keep(material.map) : new Array(13).fill(1) },
       },
       vertexShader: "varying vec2 at; void main() { at = uv; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); }",
       fragmentShader: `
         uniform float own, cutoff; uniform bool hasShares; uniform sampler2D shares, picture; varying vec2 at;
         ${KEEP_THIN}
         void main() {
-          if (cutoff > 0.0 && keepThin(texture2D(picture, at).a, at * vec2(textureSize(picture, 0))) < cutoff) discard;
+          if (cutoff > 0.0 && keepThin(picture, at) < cutoff) discard;
           float kind = own;
           if (hasShares) {
-            vec3 share = textureLod(shares, at, 0.0).rgb;
+            vec2 size = vec2(textureSize(shares, 0));
+            vec3 share = textureLod(shares, (floor(at * size) + 0.5) / size, 0.0).rgb; // of one texel
             kind = (share.b > max(share.r, share.g) ? 3.0 : share.g > share.r ? 2.0 : 1.0) / 255.0;
           }
           gl_FragColor = vec4(vec3(kind), 1.0);

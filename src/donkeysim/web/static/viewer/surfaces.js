@@ -63,23 +63,64 @@ export function addGrain(material, shares, isIndoor) {
   material.customProgramCacheKey = () => `grain ${isIndoor}`;
 }
 
-// What is thin would vanish far away, where texels of leaves and holes are averaged: so much of it is kept.
+const LEVELS = 13; // of textures of 4096 texels
+const MOST_KEPT = 12;
+
+// Where texels of leaves and holes are averaged, what is thin would vanish: on each level as much is there as on the first.
 export const KEEP_THIN = `
-  float keepThin(float alpha, vec2 at) {
+  uniform float keeping[${LEVELS}];
+  float findLevel(vec2 at) {
     vec2 x = dFdx(at), y = dFdy(at);
-    return alpha * (1.0 + 0.3 * max(0.0, 0.5 * log2(max(dot(x, x), dot(y, y)))));
+    float longer = max(dot(x, x), dot(y, y)), shorter = min(dot(x, x), dot(y, y));
+    return clamp(0.5 * log2(max(max(shorter, 0.25 * longer), 1.0)), 0.0, ${LEVELS - 1}.0);
+  }
+  float keepThin(sampler2D picture, vec2 uv) {
+    float level = findLevel(uv * vec2(textureSize(picture, 0)));
+    int lower = int(level), upper = min(lower + 1, ${LEVELS - 1});
+    return textureLod(picture, uv, level).a * mix(keeping[lower], keeping[upper], fract(level));
   }`;
 
+/** What alpha of each level of a texture with holes is multiplied by, so that a share of it as large as at first is 0.5. */
+export function findKeeping({ image }) {
+  const canvas = new OffscreenCanvas(image.width, image.height);
+  const pen = canvas.getContext("2d");
+  pen.drawImage(image, 0, 0);
+  const { data } = pen.getImageData(0, 0, image.width, image.height);
+  let [alpha, width, height] = [Float32Array.from({ length: data.length / 4 }, (_, texel) => data[4 * texel + 3] / 255), image.width, image.height];
+  const share = alpha.filter((value) => value >= 0.5).length / alpha.length;
+  const factors = [1];
+  while (factors.length < LEVELS) {
+    [alpha, width, height] = halve(alpha, width, height);
+    const least = alpha.slice().sort().at(-Math.max(1, Math.round(share * alpha.length)));
+    factors.push(Math.min(0.5 / Math.max(least, 1e-3), MOST_KEPT));
+  }
+  return factors;
+}
+
+function halve(alpha, width, height) {
+  const [wide, high] = [Math.max(1, width >> 1), Math.max(1, height >> 1)];
+  const [across, down] = [width / wide, height / high];
+  const mean = (index) => {
+    let sum = 0;
+    for (let row = 0; row < down; row++) for (let column = 0; column < across; column++) {
+      sum += alpha[(Math.floor(index / wide) * down + row) * width + (index % wide) * across + column];
+    }
+    return sum / (across * down);
+  };
+  return [Float32Array.from({ length: wide * high }, (_, index) => mean(index)), wide, high];
+}
+
 /** Leaves let light through: their backs are as bright as their fronts, and the sun reaches around them. */
-export function addLeaves(material) {
+export function addLeaves(material, keeping) {
   material.onBeforeCompile = (shader) => {
+    shader.uniforms.keeping = { value: keeping };
     shader.vertexShader = shader.vertexShader
       .replace("#include <common>", "#include <common>\nvarying float lying;")
       .replace("#include <fog_vertex>", "#include <fog_vertex>\nlying = abs(objectNormal.z);");
     shader.fragmentShader = shader.fragmentShader
       .replace("#include <common>", `#include <common>\nvarying float lying;\n${KEEP_THIN}`)
       .replace("#include <map_fragment>", `#include <map_fragment>
-        diffuseColor.a = keepThin(diffuseColor.a, vMapUv * vec2(textureSize(map, 0)));
+        diffuseColor.a = keepThin(map, vMapUv);
         vec3 across = normalize(cross(dFdx(vViewPosition), dFdy(vViewPosition))); // lying leaves seen from the side are streaks
         if (lying > 0.7 && abs(dot(across, normalize(vViewPosition))) < 0.3) discard;`)
       .replace("#include <normal_fragment_begin>", `#include <normal_fragment_begin>
