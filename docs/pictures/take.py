@@ -250,7 +250,11 @@ def take_learning(browser: Browser, folder: Path) -> None:
         page = open_page(browser, address, 1280, 960, "light")
         phone = open_page(browser, address, 390, 844, "dark", scale=2)
         phone.locator("body[data-state=learning]").wait_for(timeout=300_000)
-        phone.wait_for_timeout(30_000)
+        watched = open_page(browser, f"{address}/?draw=low", 1280, 720, "light")
+        watched.wait_for_timeout(9_000)
+        watched.screenshot(path=HERE / "rl-page-ghosts.jpg", type="jpeg", quality=JPEG_QUALITY)
+        watched.context.close()
+        phone.wait_for_timeout(15_000)
         take(phone, "rl-page-phone")
         page.locator("#outcome").wait_for(timeout=900_000)
         for row in page.locator("#outcome code").all():

@@ -91,8 +91,10 @@ function show() {
 
 /** Cars that learn are drawn by browsers only; while they learn, and as long as there is a place to draw. */
 function showGhosts() {
-  const isWanted = drawing.isOn && document.body.dataset.state === "learning";
-  byId("ghosts").hidden = !isWanted;
+  const isLearning = document.body.dataset.state === "learning";
+  const isWanted = drawing.isOn && isLearning;
+  byId("ghosts").hidden = !isLearning || (!drawing.isOn && drawing.obstacle !== null); // else it can be chosen again
+  byId("stage").hidden = !isWanted;
   drawing.show(isWanted ? [{ view: "orbit", car: 1, box: byId("stage"), label: texts.say("ghosts") }] : []);
 }
 
