@@ -1,7 +1,5 @@
 """What watchers see of the running scene: its ground plan, its cars, and pictures of them."""
 
-import msgspec
-
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import SceneError
 from donkeysim.core.image import encode_jpeg
@@ -11,7 +9,7 @@ from donkeysim.serve.telemetry_scheduler import TelemetryScheduler
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car, draw_place
 from donkeysim.watch.live_interpolator import LiveInterpolator
-from donkeysim.watch.moments import describe_moment
+from donkeysim.watch.moments import tell_still
 from donkeysim.watch.picture_cache import keep_snapshot
 from donkeysim.watch.watchable import CHOSEN, CarRow, Outline, View, draw_outline
 from donkeysim.world.scene import Scene
@@ -73,8 +71,7 @@ class Viewing:
     def take_moment(self, simulator: Simulator | None) -> bytes:
         """Return where everything is, where time is not the clock's; see `Watchable.take_moment`."""
         shown = self._require(simulator)
-        kept = keep_snapshot(shown, self._park.map_rows(), self.interpolator.broadcast)
-        return msgspec.json.encode(describe_moment(kept, self._read_clock(), 0.0, is_still=True))
+        return tell_still(keep_snapshot(shown, self._park.map_rows(), self.interpolator.broadcast))
 
     def find_place(self, simulator: Simulator | None) -> tuple[Scene, CarSpec]:
         """Return the place that is shown, and the kind of its cars."""

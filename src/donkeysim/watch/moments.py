@@ -134,6 +134,11 @@ def describe_moment(snapshot: FrameSnapshot, time: float, period: float, is_stil
     )
 
 
+def tell_still(snapshot: FrameSnapshot) -> bytes:
+    """Return a moment as JSON that nothing lies between and others; see `PlaceMoment.is_still`."""
+    return msgspec.json.encode(describe_moment(snapshot, 0.0, 0.0, is_still=True))
+
+
 def describe_place(scene: Scene, camera: CameraSpec) -> PlaceMoment:
     """Return a place without cars; the seat 0 is that of a car which is none of them."""
     seat = _describe_seat(camera)

@@ -132,8 +132,7 @@ class _PlaceWriter:
         file, document = self._file, self._file.document
         document["extensionsUsed"] = ["EXT_texture_webp", "KHR_materials_unlit", "KHR_mesh_quantization"]
         document["extensionsRequired"] = ["EXT_texture_webp", "KHR_mesh_quantization"]
-        for wrap in (10497, 33071):
-            file.add("samplers", {"magFilter": 9729, "minFilter": 9987, "wrapS": wrap, "wrapT": wrap})
+        file.add("samplers", {"magFilter": 9729, "minFilter": 9987, "wrapS": 10497, "wrapT": 10497})
         self._add_scene(self._scene.name, self._list_place(), self._describe_place())
         self._add_scene("cars", self._list_cars(), self._describe_cars())
         document["scene"] = 0

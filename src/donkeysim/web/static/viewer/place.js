@@ -3,7 +3,7 @@
 // World frame: metres, x forward, y left, z up, as everywhere in donkeysim.
 
 import * as three from "/shared/viewer/three.js";
-import { KEEP_THIN, addGrain, addLeaves, findKeeping } from "/shared/viewer/surfaces.js";
+import { KEEP_THIN, LEVELS, addGrain, addLeaves, findKeeping } from "/shared/viewer/surfaces.js";
 import { makeSky } from "/shared/viewer/sky.js";
 
 three.Object3D.DEFAULT_UP.set(0, 0, 1);
@@ -158,7 +158,7 @@ export class Place {
         hasShares: { value: this.shares.has(number) },
         picture: { value: material.map ?? null },
         cutoff: { value: material.map ? material.alphaTest : 0 },
-        keeping: { value: material.alphaTest > 0 ? this.keep(material.map) : new Array(13).fill(1) },
+        keeping: { value: material.alphaTest > 0 ? this.keep(material.map) : new Array(LEVELS).fill(1) },
       },
       vertexShader: "varying vec2 at; void main() { at = uv; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); }",
       fragmentShader: `

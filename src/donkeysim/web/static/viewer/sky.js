@@ -1,6 +1,7 @@
 // The sky: the place's own panorama, with a sun that dazzles a little, and where it is empty with thin clouds that drift.
 
 import * as three from "/shared/viewer/three.js";
+import { NOISE } from "/shared/viewer/noise.js";
 
 const DISTANCE = 300; // metres; it moves with the eye
 const CLOUD_SPEED = 0.004;
@@ -16,12 +17,7 @@ const VERTEX = `
 const FRAGMENT = `
   uniform sampler2D panorama; uniform vec3 sun; uniform bool isEmpty; uniform float seconds;
   varying vec3 towards;
-  float hashAt(vec2 p) { vec3 q = fract(vec3(p.xyx) * 0.1031); q += dot(q, q.yzx + 33.33); return fract((q.x + q.y) * q.z); }
-  float noiseAt(vec2 p) {
-    vec2 i = floor(p), f = fract(p);
-    f = f * f * (3.0 - 2.0 * f);
-    return mix(mix(hashAt(i), hashAt(i + vec2(1, 0)), f.x), mix(hashAt(i + vec2(0, 1)), hashAt(i + vec2(1, 1)), f.x), f.y);
-  }
+  ${NOISE}
   float cloudsAt(vec2 p) {
     float sum = 0.0, weight = 0.5;
     for (int octave = 0; octave < 5; octave++) { sum += weight * noiseAt(p); p = mat2(1.6, 1.2, -1.2, 1.6) * p; weight *= 0.5; }

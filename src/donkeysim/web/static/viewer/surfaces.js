@@ -1,12 +1,8 @@
 // What a surface has that its texture is too coarse for: blades and grain near the eye, gloss of paint, leaves in the sun.
 
-const NOISE = `
-  float hashAt(vec2 p) { vec3 q = fract(vec3(p.xyx) * 0.1031); q += dot(q, q.yzx + 33.33); return fract((q.x + q.y) * q.z); }
-  float noiseAt(vec2 p) {
-    vec2 i = floor(p), f = fract(p);
-    f = f * f * (3.0 - 2.0 * f);
-    return mix(mix(hashAt(i), hashAt(i + vec2(1, 0)), f.x), mix(hashAt(i + vec2(0, 1)), hashAt(i + vec2(1, 1)), f.x), f.y);
-  }
+import { NOISE } from "/shared/viewer/noise.js";
+
+const SHOWN = `
   // As much of a pattern as pixels can show: none of it where its waves are shorter than two of them.
   float shown(vec2 p, float each) { return 1.0 - smoothstep(0.25, 0.7, each * max(length(dFdx(p)), length(dFdy(p)))); }
 `;
@@ -44,7 +40,7 @@ export function addGrain(material, shares, isIndoor) {
       .replace("#include <common>", "#include <common>\nvarying vec3 groundAt;")
       .replace("#include <fog_vertex>", "#include <fog_vertex>\ngroundAt = (modelMatrix * vec4(transformed, 1.0)).xyz;");
     shader.fragmentShader = shader.fragmentShader
-      .replace("#include <common>", `#include <common>\nvarying vec3 groundAt; uniform sampler2D shares; float gloss;\n${NOISE}`)
+      .replace("#include <common>", `#include <common>\nvarying vec3 groundAt; uniform sampler2D shares; float gloss;\n${NOISE}${SHOWN}`)
       .replace("#include <map_pars_fragment>", `#include <map_pars_fragment>\n${SHARPEN}`)
       .replace("#include <map_fragment>", `#include <map_fragment>
         diffuseColor.rgb *= sharpenLine(vMapUv, sampledDiffuseColor.rgb) / max(sampledDiffuseColor.rgb, 1e-4);
@@ -63,7 +59,7 @@ export function addGrain(material, shares, isIndoor) {
   material.customProgramCacheKey = () => `grain ${isIndoor}`;
 }
 
-const LEVELS = 13; // of textures of 4096 texels
+export const LEVELS = 13; // of textures of 4096 texels
 const MOST_KEPT = 12;
 
 // Where texels of leaves and holes are averaged, what is thin would vanish: on each level as much is there as on the first.

@@ -9,7 +9,6 @@ import { Moments } from "/shared/viewer/moments.js";
 import { loadPlace } from "/shared/viewer/place.js";
 import { Quality } from "/shared/viewer/quality.js";
 
-const CARLESS = ["place", "road"]; // views
 const SHORTEST_ASK_MS = 15; // answers wait until there is something new
 const STILL_ASK_MS = 50; // but for those of the past
 
@@ -161,7 +160,7 @@ export class Viewer {
     const at = [left, bottom, Math.ceil(pane.right - frame.left) - left, Math.ceil(frame.bottom - pane.top) - bottom];
     this.renderer.setViewport(...at);
     this.renderer.setScissor(...at);
-    const car = CARLESS.includes(view) ? null : findCar(moment, id);
+    const car = view === "place" ? null : findCar(moment, id);
     eye.camera.aspect = pane.width / pane.height;
     eye.look(view, car, moment.seats[car?.id ?? 0] ?? null, this.place, seconds, findShare?.());
     eye.camera.updateProjectionMatrix();
