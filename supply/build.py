@@ -2,7 +2,7 @@
 
 The first two are the same bytes wherever and whenever they are built of a commit. The third is for this system and
 this Python: it carries the kernels compiled, so that its first start has nothing to compile. Pip chooses it where it
-fits and the other one elsewhere.
+fits and the other one elsewhere. Both carry the kernels that pages run, which are the same everywhere.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from supply.pins import ROOT
 DIST = ROOT / "dist"
 
 COMPILE = "from donkeysim.sim.compile_processes import fill_ready_folder; fill_ready_folder()"
+COMPILE_PAGES = "from donkeysim.site.modules import fill_ready_module; fill_ready_module()"
 
 
 def build_all() -> int:
@@ -32,9 +33,11 @@ def build_all() -> int:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         sources = build_sources(place, moment)
-        files = [sources, build_wheel(unpack(sources, place / "plain"), place, moment)]
-        tree = unpack(sources, place / "ready")
-        compile_kernels(tree)
+        plain, tree = (unpack(sources, place / kind) for kind in ("plain", "ready"))
+        for one in (plain, tree):
+            run_code(one, COMPILE_PAGES)
+        files = [sources, build_wheel(plain, place, moment)]
+        run_code(tree, COMPILE)
         files.append(build_wheel(tree, place, moment, tag_platform()))
         DIST.mkdir(exist_ok=True)
         for file in files:
@@ -105,9 +108,9 @@ def unpack(archive: Path, folder: Path) -> Path:
     return tree
 
 
-def compile_kernels(tree: Path) -> None:
-    """Let a tree's own code compile what a first start needs into the folder that its wheel will carry."""
-    subprocess.run([sys.executable, "-c", COMPILE], env={**os.environ, "PYTHONPATH": str(tree / "src")}, check=True)
+def run_code(tree: Path, code: str) -> None:
+    """Let a tree's own code compile what its wheel will carry: what a first start needs, or what pages run."""
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(tree / "src")}, check=True)
 
 
 def tag_platform() -> str:

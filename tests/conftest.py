@@ -24,7 +24,7 @@ WORKERS = (os.cpu_count() or 1) + 1
 SCENES = pytest.StashKey[Path]()
 """Where the scenes of a run are kept: in pytest's temporary folder, of which it clears what killed runs have left."""
 
-CHOSEN = "not soak and not gpu and not device"
+CHOSEN = "not soak and not gpu and not device and not site"
 """What is run when nobody chooses, see pyproject.toml."""
 
 

@@ -43,6 +43,7 @@ COMMANDS = {
     "replay": "replay an action log, check that the result is identical, and make a film of it",
     "doctor": "check this machine, or a folder of cars, tubs and pilots, for problems",
     "tracks": "list tracks, show one, or make your own with a live preview",
+    "site": "write a folder that lets people drive in their browser, with nothing to install",
     "sim": "start the simulator, or install a launcher where the original's would be",
 }
 """Every command and what it does, in the order of the help."""

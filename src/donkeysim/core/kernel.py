@@ -292,13 +292,23 @@ def _list_sources(package: Path) -> tuple[Path, ...]:
 
 def _hash_sources(processor: str | None = None) -> str:
     """Return a name that changes with the kernels' sources, Python, Numba and the processor, which is the one here."""
+    digest = _digest_sources()
+    digest.update(f"{numba.__version__} {sys.version_info[:2]} {platform.machine()}".encode())
+    digest.update((processor or str(llvmlite.binding.get_host_cpu_name())).encode())
+    return digest.hexdigest()[:16]
+
+
+def _digest_sources() -> "hashlib._Hash":
     digest = hashlib.sha256()
     for source in list_kernel_sources():
         digest.update(source.name.encode())
         digest.update(source.read_bytes())
-    digest.update(f"{numba.__version__} {sys.version_info[:2]} {platform.machine()}".encode())
-    digest.update((processor or str(llvmlite.binding.get_host_cpu_name())).encode())
-    return digest.hexdigest()[:16]
+    return digest
+
+
+def name_sources() -> str:
+    """Return a name that changes with the kernels' sources, whatever compiles them and for whom."""
+    return _digest_sources().hexdigest()[:16]
 
 
 def name_ready_folder() -> Path | None:

@@ -15,7 +15,7 @@ import numpy as np
 from donkeysim.core.errors import PilotError
 from donkeysim.core.pilot import check_answer
 from donkeysim.core.types import ByteArray, Float32Array
-from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, check_exists, read_network
+from donkeysim.learn.files.model_file import check_ending, check_exists, read_onnx
 from donkeysim.learn.files.session import OnnxSession, PilotSession, Port
 from donkeysim.learn.kinds import KINDS, PilotKind, PilotSpec, decode_outputs, get_kind, read_spec
 from donkeysim.tub.reader import SIMULATED_IMU_CHANNELS
@@ -176,22 +176,12 @@ def open_session(path: Path) -> PilotSession:
         PilotError: No such file, or not a pilot.
     """
     ending = check_ending(path)
-    if ending in FINISHED_ENDINGS:
-        check_exists(path)
-    if ending == ".onnx":
-        return OnnxSession(path.read_bytes(), path)
-    if ending == ".tflite":
-        from donkeysim.learn.files.session import TfliteSession
+    if ending != ".tflite":
+        return OnnxSession(read_onnx(path), path)
+    from donkeysim.learn.files.session import TfliteSession
 
-        return TfliteSession(path.read_bytes(), path)
-    from donkeysim.learn.files.onnx_writer import make_onnx
-
-    network, header = read_network(path)
-    try:
-        model = make_onnx(network, header)
-    except PilotError as error:
-        raise PilotError(f"{path}: {error}") from error
-    return OnnxSession(model, path)
+    check_exists(path)
+    return TfliteSession(path.read_bytes(), path)
 
 
 def _read_sizes(session: PilotSession, kind: PilotKind, config: object | None) -> PilotSpec:

@@ -152,16 +152,16 @@ class PhysicsEngine:
         self._settle(state, nobody)
         self.write_rows(state, nobody)
 
-    def _step(self, end: int, state: State, control: Control, step_count: int, orders: Orders | None = None) -> None:
-        slots, prop_slots = self.layout.cars_per_world, self.layout.props_per_world
-        self.device.run(
-            step_one_world,
-            end,
+    def list_arguments(
+        self, state: State, control: Control, step_count: int, orders: Orders | None = None
+    ) -> tuple[Any, ...]:
+        """Return what `step_one_world` takes behind a world and its room."""
+        return (
             step_count,
             self.step_length,
             self.world_scene,
-            slots,
-            prop_slots,
+            self.layout.cars_per_world,
+            self.layout.props_per_world,
             state,
             control,
             self.car_params.packed,
@@ -170,8 +170,12 @@ class PhysicsEngine:
             self.scratches,
             self.events,
             self.book,
-            block=1 + LEAST_WORK // (slots * step_count),
         )
+
+    def _step(self, end: int, state: State, control: Control, step_count: int, orders: Orders | None = None) -> None:
+        arguments = self.list_arguments(state, control, step_count, orders)
+        block = 1 + LEAST_WORK // (self.layout.cars_per_world * step_count)
+        self.device.run(step_one_world, end, *arguments, block=block)
 
 
 def make_events(world_count: int, cars_per_world: int) -> EventTable:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -169,10 +169,13 @@ class Renderer:
             group.varied.finish(Workers(1), variation, group.frame.car, group.frame.colour)
         return group.frame
 
+    def list_arguments(self, group: CameraGroup, moment: Moment, room: ScratchRoom, worker: int = 0) -> tuple[Any, ...]:
+        """Return what `render_cameras` takes behind its rows, to draw a group's cameras at a moment."""
+        scratch = self._find_scratch(room, worker, group)
+        return (*moment, group.cameras, scratch, group.sizes, group.options, *group.pictures)
+
     def _draw_moment(self, group: CameraGroup, moment: Moment, room: ScratchRoom) -> ByteArray:
-        scratch = self._find_scratch(room, 0, group)
-        arguments = (*moment, group.cameras, scratch, group.sizes, group.options, *group.pictures)
-        render_cameras(np.zeros(1, np.int64), len(group.cameras.car), *arguments)
+        render_cameras(np.zeros(1, np.int64), len(group.cameras.car), *self.list_arguments(group, moment, room))
         first: ByteArray = group.frame.colour[0]
         return first
 
@@ -275,8 +278,7 @@ class Renderer:
         poses = self._poses.read(state)
 
         def task(worker: int, next_row: LongArray) -> None:
-            scratch = self._find_scratch(self._room, worker, group)
-            arguments = (tables, poses, group.cameras, scratch, group.sizes, group.options, *group.pictures)
+            arguments = self.list_arguments(group, Moment(tables, poses), self._room, worker)
             self._render_cameras((state, tables), next_row, len(frame.car), *arguments)
 
         self._workers.run(task, len(group.cameras.car))

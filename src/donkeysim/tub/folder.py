@@ -10,6 +10,7 @@ from donkeysim.core.errors import TubError
 from donkeysim.tub.manifest import MANIFEST_NAME
 from donkeysim.tub.old_format import is_old_format
 from donkeysim.tub.reader import TubReader
+from donkeysim.tub.zipped import is_zipped, unpack_tub
 
 
 def is_tub(folder: Path) -> bool:
@@ -18,7 +19,7 @@ def is_tub(folder: Path) -> bool:
 
 
 def split_paths(given: str | Sequence[str]) -> list[Path]:
-    """Return the folders of `--tub A B`, `--tub A,B` or `--tub 'A B'`, `~` and patterns (`tub*`) expanded.
+    """Return the folders of `--tub A B`, `--tub A,B` or `--tub 'A B'`, `~`, patterns (`tub*`) and ZIP files expanded.
 
     Not every shell expands patterns. A folder whose name has a comma, a blank or a star counts as one; a pattern that
     fits nothing stays as it is, for whoever says that there is no such tub.
@@ -30,12 +31,12 @@ def split_paths(given: str | Sequence[str]) -> list[Path]:
 def _expand(word: str) -> list[Path]:
     whole = Path(word).expanduser()
     if whole.exists():
-        return [whole]
+        return [unpack_tub(whole) if is_zipped(whole) else whole]
     if "," in word:
         return [path for part in word.split(",") if part.strip() for path in _expand(part.strip())]
     found = sorted(glob.glob(str(whole))) if glob.has_magic(word) else []
     if found:
-        return [Path(name) for name in found]
+        return [path for name in found for path in _expand(name)]
     parts = [_expand(part) for part in word.split()] if len(word.split()) > 1 else []
     if parts and all(path.exists() for paths in parts for path in paths):
         return [path for paths in parts for path in paths]

@@ -1,4 +1,4 @@
-"""List the trained pilots of a car folder, from its models/database.json, or write one of them as .tflite for a car.
+"""List the trained pilots of a car folder, from its models/database.json, or write one for a car or for a page.
 
 For example: donkey models --tflite models/mypilot.h5 --tub data
 With --tub there is also a file in 8-bit integers, made for the pictures of these tubs.
@@ -13,6 +13,7 @@ from rich.table import Column, Table
 
 from donkeysim.cli.console import console
 from donkeysim.core.errors import SpecError
+from donkeysim.core.files import write_whole
 
 COLUMNS = ("Number", "Name", "Pilot", "Type", "Tubs", "Places", "Cars", "Time", "Transfer", "Comment")
 
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tflite", metavar="FILE", help="write this pilot, .h5 or .keras, as .tflite beside it; or anywhere"
     )
     parser.add_argument("--tub", nargs="+", metavar="TUB", default=[], help="drives to make the integers for")
+    parser.add_argument("--onnx", metavar="FILE", help="write this pilot, .h5 or .keras, as .onnx beside it, for pages")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -40,6 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config, driving=False)
     if arguments.tub and not arguments.tflite:
         raise SpecError("--tub goes with --tflite FILE, the pilot to write for a car.")
+    if arguments.onnx:
+        return _write_onnx(Path(arguments.onnx).expanduser())
     if arguments.tflite:
         return _write_lite(arguments.tflite, config, arguments.tub)
     folder = Path(config.MODELS_PATH)
@@ -63,6 +67,18 @@ def run(arguments: argparse.Namespace) -> int:
         for paths, name in groups.items():
             tubs.add_row(name, "\n".join(paths.split(",")))
         console.print(tubs)
+    return 0
+
+
+def _write_onnx(path: Path) -> int:
+    from donkeysim.learn.files.model_file import read_onnx
+
+    target = path.with_suffix(".onnx")
+    content = read_onnx(path)
+    if target.exists() and target.read_bytes() != content:
+        raise SpecError(f"{target} is there already and another pilot, so it is kept; rename one of the two.")
+    write_whole(target, content)
+    console.print(f"Wrote {target}", soft_wrap=True)
     return 0
 
 

@@ -107,11 +107,15 @@ def read_layers(path: Path) -> Network:
     Raises:
         PilotError: There is no such file, it is broken, or its ending is of files that hold no Keras layers.
     """
+    return _read_unfinished(path)[0]
+
+
+def _read_unfinished(path: Path) -> tuple[Network, PilotHeader | None]:
     if check_ending(path) in FINISHED_ENDINGS:
         raise PilotError(
             f"{path} holds a finished graph without the layers of Keras; give the .h5 or .keras file of the pilot."
         )
-    return read_network(path)[0]
+    return read_network(path)
 
 
 def read_network(path: Path) -> tuple[Network, PilotHeader | None]:
@@ -128,6 +132,25 @@ def read_network(path: Path) -> tuple[Network, PilotHeader | None]:
     from donkeysim.learn.files.keras_files import read_h5
 
     return read_h5(path)
+
+
+def read_onnx(path: Path) -> bytes:
+    """Return a pilot as ONNX, of an `.onnx` file as it is, of `.h5` and `.keras` made here.
+
+    Raises:
+        PilotError: There is no such file, it is broken or finished in another form, or has a layer that ONNX has not.
+        DonkeySimError: The packages for that are missing.
+    """
+    if path.suffix.lower() == ".onnx":
+        check_exists(path)
+        return path.read_bytes()
+    from donkeysim.learn.files.onnx_writer import make_onnx
+
+    network, header = _read_unfinished(path)
+    try:
+        return make_onnx(network, header)
+    except PilotError as error:
+        raise PilotError(f"{path}: {error}") from error
 
 
 def check_exists(path: Path) -> None:

@@ -1,6 +1,6 @@
 // The cars of a place: bodies with their paint, wheels that turn and steer, brake lamps, names above them.
 
-import * as three from "/shared/viewer/three.js";
+import * as three from "./three.js";
 
 const PLATE_HEIGHT = 0.34; // above the car's origin, m
 const PLATE_SIZE = 0.055; // of a line, m

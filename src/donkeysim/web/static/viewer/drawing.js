@@ -2,10 +2,10 @@
 //
 // What draws is loaded only where it is used.
 
-import { make } from "/shared/elements.js";
-import { Texts } from "/shared/languages.js";
-import { Keeping } from "/shared/viewer/keeping.js";
-import { CHOICES, findObstacle, keepChoice, readChoice } from "/shared/viewer/quality.js";
+import { make } from "../elements.js";
+import { Texts } from "../languages.js";
+import { Keeping } from "./keeping.js";
+import { CHOICES, findObstacle, keepChoice, readChoice } from "./quality.js";
 
 const CARLESS = ["place", "road"]; // views
 
@@ -14,14 +14,15 @@ export class Drawing {
    * @param {HTMLElement} box the views are drawn over it
    * @param {HTMLElement} place where a person chooses, and takes photos and films
    * @param {{findMoment?: () => number | null | undefined, onResult?: (error: string | null) => void,
-   *   onChange?: () => void}} options as for `Viewer`; told when somebody else draws from now on
+   *   onChange?: () => void, open?: (onChange: () => void) => object, findPlace?: (key: string) => string}} options as
+   *   for `Viewer`; told when somebody else draws from now on
    */
   constructor(box, place, { onChange = () => {}, ...options }) {
     this.box = box;
     this.options = options;
     this.onChange = onChange;
     this.viewer = null;
-    this.texts = new Texts("/shared/viewer/texts", place);
+    this.texts = new Texts(new URL("texts", import.meta.url).href, place);
     this.obstacle = findObstacle();
     this.choice = readChoice();
     this.select = make("select");
@@ -74,7 +75,7 @@ export class Drawing {
 
   async start() {
     try {
-      const { Viewer } = await import("/shared/viewer/viewer.js");
+      const { Viewer } = await import("./viewer.js");
       if (this.viewer || !this.isWanted) return; // another was chosen meanwhile
       const onLost = () => { this.obstacle = "none"; this.stop(); };
       this.viewer = new Viewer(this.box, this.choice, { ...this.options, onLost });

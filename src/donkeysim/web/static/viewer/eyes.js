@@ -1,6 +1,6 @@
 // Where the eye is: behind a car, in its seat, above it, around it, beside the track, or on a flight along the road.
 
-import * as three from "/shared/viewer/three.js";
+import * as three from "./three.js";
 
 const BEHIND = 0.62, ABOVE = 0.32, DOWN = 16 * Math.PI / 180; // as the simulator's own view from behind, m and rad
 const FIELD = 60; // degrees, vertical

@@ -1,13 +1,13 @@
 // Photos and films of what the browser draws, saved as files.
 
-import { make } from "/shared/elements.js";
+import { make } from "../elements.js";
 
 const RATE = 30; // pictures a second
 const KINDS = ["video/mp4;codecs=avc1.640028", "video/webm;codecs=vp9", "video/webm"];
 
 /** Two buttons: a photo, and a film that is under way until one presses again. */
 export class Keeping {
-  /** @param {() => import("/shared/viewer/viewer.js").Viewer | null} findViewer who draws now */
+  /** @param {() => import("./viewer.js").Viewer | null} findViewer who draws now */
   constructor(findViewer) {
     this.findViewer = findViewer;
     this.recorder = null;

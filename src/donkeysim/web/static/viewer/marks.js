@@ -1,6 +1,6 @@
 // Skid marks: what the rear wheels leave where a car slides sideways or brakes hard.
 
-import * as three from "/shared/viewer/three.js";
+import * as three from "./three.js";
 
 const MOST = 1500; // pieces; the oldest go first
 const WIDTH = 0.026; // of a tyre, m

@@ -2,9 +2,9 @@
 //
 // World frame: metres, x forward, y left, z up, as everywhere in donkeysim.
 
-import * as three from "/shared/viewer/three.js";
-import { KEEP_THIN, LEVELS, addGrain, addLeaves, findKeeping } from "/shared/viewer/surfaces.js";
-import { makeSky } from "/shared/viewer/sky.js";
+import * as three from "./three.js";
+import { KEEP_THIN, LEVELS, addGrain, addLeaves, findKeeping } from "./surfaces.js";
+import { makeSky } from "./sky.js";
 
 three.Object3D.DEFAULT_UP.set(0, 0, 1);
 

@@ -1,7 +1,7 @@
 // The sky: the place's own panorama, with a sun that dazzles a little, and where it is empty with thin clouds that drift.
 
-import * as three from "/shared/viewer/three.js";
-import { NOISE } from "/shared/viewer/noise.js";
+import * as three from "./three.js";
+import { NOISE } from "./noise.js";
 
 const DISTANCE = 300; // metres; it moves with the eye
 const CLOUD_SPEED = 0.004;

@@ -1,6 +1,6 @@
 // What a surface has that its texture is too coarse for: blades and grain near the eye, gloss of paint, leaves in the sun.
 
-import { NOISE } from "/shared/viewer/noise.js";
+import { NOISE } from "./noise.js";
 
 const SHOWN = `
   // As much of a pattern as pixels can show: none of it where its waves are shorter than two of them.

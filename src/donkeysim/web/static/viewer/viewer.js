@@ -1,13 +1,13 @@
 // The view for people, drawn by the browser: it loads the place, asks where everything is, and draws at the screen's rate.
 
-import * as three from "/shared/viewer/three.js";
-import { Asking } from "/shared/asking.js";
-import { Cars } from "/shared/viewer/cars.js";
-import { Eye } from "/shared/viewer/eyes.js";
-import { Marks } from "/shared/viewer/marks.js";
-import { Moments } from "/shared/viewer/moments.js";
-import { loadPlace } from "/shared/viewer/place.js";
-import { Quality } from "/shared/viewer/quality.js";
+import * as three from "./three.js";
+import { Asking } from "../asking.js";
+import { Cars } from "./cars.js";
+import { Eye } from "./eyes.js";
+import { Marks } from "./marks.js";
+import { Moments } from "./moments.js";
+import { loadPlace } from "./place.js";
+import { Quality } from "./quality.js";
 
 const SHORTEST_ASK_MS = 15; // answers wait until there is something new
 const STILL_ASK_MS = 50; // but for those of the past
@@ -17,11 +17,14 @@ export class Viewer {
    * @param {HTMLElement} box the pictures are drawn over it
    * @param {string} choice of `quality.CHOICES`
    * @param {{findMoment?: () => number | null | undefined, onResult?: (error: string | null) => void,
-   *   onLost?: () => void}} options which moment to show (null or undefined: now); told when a moment was drawn, or why
-   *   not; told when the graphics chip was taken away
+   *   onLost?: () => void, open?: (onChange: () => void) => object, findPlace?: (key: string) => string}} options which
+   *   moment to show (null or undefined: now); told when a moment was drawn, or why not; told when the graphics chip was
+   *   taken away; who is asked for moments; and at which address a place's file is
    */
-  constructor(box, choice, { findMoment = () => null, onResult = () => {}, onLost = () => {} } = {}) {
+  constructor(box, choice, { findMoment = () => null, onResult = () => {}, onLost = () => {},
+    open = (onChange) => new Asking("/moments", onChange), findPlace = (key) => `/place.glb?${encodeURIComponent(key)}` } = {}) {
     this.box = box;
+    this.findPlace = findPlace;
     this.findMoment = findMoment;
     this.onResult = onResult;
     this.canvas = document.createElement("canvas");
@@ -43,7 +46,7 @@ export class Viewer {
     this.count = 0;
     this.last = performance.now();
     box.prepend(this.canvas);
-    this.asking = new Asking("/moments", () => this.ask());
+    this.asking = open(() => this.ask());
     document.addEventListener("visibilitychange", () => this.ask());
     this.canvas.addEventListener("webglcontextlost", () => { if (!this.isClosed) onLost(); });
     this.run = this.run.bind(this);
@@ -107,7 +110,7 @@ export class Viewer {
     if (this.isLoading) return;
     this.isLoading = true;
     try {
-      const place = await loadPlace(`/place.glb?${encodeURIComponent(key)}`);
+      const place = await loadPlace(this.findPlace(key));
       this.place?.dispose();
       this.place = place;
       this.key = key;

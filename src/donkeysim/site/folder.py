@@ -1,0 +1,188 @@
+"""Writes the folder: pages, kernels, places and pilots, for any server of files."""
+
+import contextlib
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.files import make_folder
+from donkeysim.core.ready_kernels import PACKAGE
+from donkeysim.learn.files.model_file import read_onnx
+from donkeysim.learn.files.session import OnnxSession
+from donkeysim.site.freeze import freeze
+from donkeysim.site.modules import make_module
+from donkeysim.site.place_file import ENDING, read_header
+from donkeysim.world.specs import SceneSpec
+
+PAGE = PACKAGE / "site" / "page"
+SHARED = PACKAGE / "web" / "static"
+CONTROL = PACKAGE / "drive" / "pages" / "control"
+PILOTS = PACKAGE / "learn" / "pilots"
+
+SHARED_FILES = ("base.css", "icon.svg", "asking.js", "elements.js", "languages.js")
+CONTROL_FILES = ("driver.js", "gamepad.js", "joystick.js", "keys.js", "tilt.js")
+"""What the site's page has in common with others."""
+
+DRAWN_LATER = ("cars", "eyes", "marks", "moments", "noise", "place", "sky", "surfaces", "three", "viewer")
+"""Scripts of the view that graphics chips draw; the page loads them when it knows that there is one."""
+
+WORKER = "sw.js"
+"""The service worker: it must lie at the top, and its bytes must differ from site to site."""
+
+LIST = "site.json"
+"""What a page reads first; a folder that has it is a site."""
+
+Report = Callable[[str], None]
+
+
+class PlaceEntry(msgspec.Struct):
+    """A place of a site: its name, its file and how long it is, and a picture of it ("" without)."""
+
+    name: str
+    file: str
+    size: int
+    picture: str
+
+
+class PilotEntry(msgspec.Struct):
+    """A pilot of a site: its file, and the places that it knows; none: all."""
+
+    file: str
+    places: list[str]
+
+
+class Site(msgspec.Struct):
+    """What the page is told first, see `LIST`."""
+
+    version: str
+    kernels: str
+    places: list[PlaceEntry]
+    pilots: list[PilotEntry]
+
+
+def write_site(out: Path, tracks: Sequence[SceneSpec], pilots: Sequence[Path] = (), report: Report = print) -> Site:
+    """Write the folder; one of before is replaced when all of the new one is there.
+
+    Args:
+        out: The folder.
+        tracks: Which places, the first one first.
+        pilots: Files beside those of the package, .onnx, .h5 or .keras.
+        report: Told of each part.
+
+    Raises:
+        DonkeySimError: Kernels cannot be compiled, or a place, a pilot or the folder is none.
+    """
+    is_known = (out / LIST).is_file()
+    if out.exists() and not is_known and not (out.is_dir() and not any(out.iterdir())):
+        raise DonkeySimError(f"{out} is there and is no site; name a new folder, or one of a site to replace.")
+    module = make_module()
+    with _replace_folder(out) as folder:
+        for name, content in _list_fixed():
+            _write(folder / name, content)
+        _write(folder / module.name, module.read_bytes())
+        places = [_write_place(folder, spec, module.name, report) for spec in tracks]
+        flown = [_write_pilot(folder, path) for path in (*sorted(PILOTS.glob("*.onnx")), *pilots)]
+        names = {place.name for place in places}
+        kept = [pilot for pilot in flown if not pilot.places or names & set(pilot.places)]
+        for pilot in flown:
+            if pilot not in kept:
+                (folder / pilot.file).unlink()
+        site = Site(_hash_folder(folder), module.name, places, kept)
+        (folder / LIST).write_bytes(msgspec.json.encode(site))
+        _finish_page(folder, site)
+    return site
+
+
+@contextlib.contextmanager
+def _replace_folder(out: Path) -> Iterator[Path]:
+    """Give a folder to fill, which takes the place of another one when all is there."""
+    if not out.exists():
+        with make_folder(out) as folder:
+            yield folder
+        return
+    fresh, old = (out.parent / f".{out.name}.{word}" for word in ("fresh", "old"))
+    shutil.rmtree(fresh, ignore_errors=True)
+    with make_folder(fresh) as folder:
+        yield folder
+    out.rename(old)
+    fresh.rename(out)
+    shutil.rmtree(old)
+
+
+def _list_fixed() -> Iterator[tuple[str, bytes]]:
+    """Give what is the same on every site."""
+    for path in sorted(PAGE.rglob("*")):
+        if path.is_file():
+            yield path.relative_to(PAGE).as_posix(), path.read_bytes()
+    for name in SHARED_FILES:
+        yield f"shared/{name}", (SHARED / name).read_bytes()
+    for path in sorted((SHARED / "viewer").rglob("*")):
+        if path.is_file():
+            yield f"shared/{path.relative_to(SHARED).as_posix()}", path.read_bytes()
+    for name in CONTROL_FILES:
+        yield f"control/{name}", (CONTROL / name).read_bytes()
+
+
+def _write_place(folder: Path, spec: SceneSpec, kernels: str, report: Report) -> PlaceEntry:
+    content = freeze(spec, kernels)
+    name = read_header(content).name
+    file = f"places/{name}{ENDING}"
+    _write(folder / file, content)
+    picture = SHARED / "scenes" / f"{name}.jpg"
+    if picture.is_file():
+        _write(folder / f"places/{picture.name}", picture.read_bytes())
+    report(f"{name}: {len(content) / 1e6:.1f} MB")
+    return PlaceEntry(name, file, len(content), f"places/{picture.name}" if picture.is_file() else "")
+
+
+def _write_pilot(folder: Path, path: Path) -> PilotEntry:
+    content = read_onnx(path)
+    header = OnnxSession(content, path).header
+    file = f"pilots/{path.stem}.onnx"
+    if (folder / file).exists():
+        raise DonkeySimError(f"two pilots are called {path.stem}; give each a name of its own.")
+    _write(folder / file, content)
+    known: list[str] = [] if header is None else list(header.places)
+    return PilotEntry(file, [] if "random_place" in known else known)
+
+
+def _finish_page(folder: Path, site: Site) -> None:
+    """Tell the service worker which files it keeps, and browsers what they need first."""
+    kept = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    first = {"version": site.version, "files": [name for name in kept if _is_kept(name)]}
+    worker = folder / WORKER
+    worker.write_bytes(b"const SITE = " + msgspec.json.encode(first) + b";\n" + worker.read_bytes())
+    page = folder / "index.html"
+    asked: tuple[str, ...] = (LIST, site.kernels, *(place.file for place in site.places[:1]))
+    links = "".join(f'  <link rel="preload" href="{name}" as="fetch" crossorigin>\n' for name in asked)
+    links += "".join(f'  <link rel="modulepreload" href="{name}">\n' for name in kept if _is_first_script(name))
+    page.write_text(page.read_text("utf-8").replace("</head>", f"{links}</head>"), "utf-8")
+
+
+def _is_kept(name: str) -> bool:
+    """Return whether the service worker fetches a file before anybody asks for it."""
+    return not name.startswith(("places/", "pilots/")) and name != WORKER
+
+
+def _is_first_script(name: str) -> bool:
+    """Return whether a page needs a script before its first picture: a browser finds them one after another else."""
+    drawing = ("asking.js", *(f"viewer/{part}.js" for part in DRAWN_LATER))
+    return name.endswith(".js") and name != WORKER and not name.removeprefix("shared/").startswith(drawing)
+
+
+def _hash_folder(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _write(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)

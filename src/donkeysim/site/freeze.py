@@ -1,0 +1,215 @@
+"""A place made ready for pages: a simulator as it stands on the start line, with every call that lets it go on."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from donkeysim.core.index_loops import make_loop
+from donkeysim.drivers.lap_time import find_axles, make_powertrain
+from donkeysim.drivers.path_follower import PathFollower
+from donkeysim.physics.kernels.world import step_one_world
+from donkeysim.render.camera import VIEW_FAR
+from donkeysim.render.camera_group import CameraGroup
+from donkeysim.render.kernels.layout import LENS
+from donkeysim.render.kernels.picture import render_cameras
+from donkeysim.render.kernels.poses import place_cameras
+from donkeysim.render.moment import Moment
+from donkeysim.render.scratch import ScratchRoom
+from donkeysim.render.tables import PictureTables, PoseTables
+from donkeysim.sim.commands import Retire
+from donkeysim.sim.simulator import STEPS_PER_FRAME, Simulator
+from donkeysim.site.kernels.layers import convolve, multiply
+from donkeysim.site.memory import Call, MemoryImage
+from donkeysim.site.pictures import SKY, list_model_pictures, list_textures, pack_scene, pick_alpha
+from donkeysim.site.place_file import Header, write_place_file
+from donkeysim.watch.moments import Seat
+from donkeysim.watch.place_model import encode_webp, write_place
+from donkeysim.world.scene import Scene
+from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec, WorldSpec
+from donkeysim.world.tracks.catalogue import share_scene
+
+KERNELS: dict[str, Any] = {
+    "step": make_loop(step_one_world),
+    "place": place_cameras,
+    "render": render_cameras,
+    "convolve": convolve,
+    "multiply": multiply,
+}
+"""What pages call, by name."""
+
+CAMERA = CameraSpec()
+"""What pilots look through."""
+
+VIEW = CameraSpec(width=640, height=480, fov=np.pi / 3)
+"""What people look through where no graphics chip draws."""
+
+PAINT, GHOST_PAINT = (220, 40, 30), (150, 165, 180)
+
+
+class Frozen(NamedTuple):
+    """A simulator of one car and its ghost, and what a page needs to go on with it.
+
+    Attributes:
+        simulator: It stands at the start.
+        tables: What its pictures are made of.
+        moment: Where everything is that people see: another moment than that of the simulator.
+        groups: The cameras, "pilot" and "view".
+        image: The memory.
+        calls: By name.
+    """
+
+    simulator: Simulator
+    tables: PictureTables
+    moment: PoseTables
+    groups: dict[str, CameraGroup]
+    image: MemoryImage
+    calls: dict[str, Call]
+
+
+def freeze_simulator(spec: SceneSpec, scene: Scene) -> Frozen:
+    """Return a simulator at the start and its calls.
+
+    Args:
+        spec: Which place it is.
+        scene: The place, see `pictures.pack_scene`.
+    """
+    simulator = Simulator(WorldSpec(scene=spec, cars_per_world=2), scene=scene)
+    simulator.add_car(body=BodySpec(colour=PAINT))
+    ghost = simulator.add_car(body=BodySpec(colour=GHOST_PAINT))
+    simulator.apply(Retire([ghost]))
+    renderer, state = simulator.renderer, simulator.state
+    # Classes are drawn for learning only, and squares of texels for grey pictures.
+    tables = renderer.tables._replace(class_cell=np.zeros(1, np.uint8), quad=np.zeros(1, np.uint32))
+    poses = PoseTables._make(getattr(state, name) for name in PoseTables._fields)
+    moment = poses._replace(**{name: getattr(poses, name).copy() for name in poses._fields if "prop" not in name})
+    groups = {"pilot": renderer.make_group([0], [CAMERA]), "view": renderer.make_group([0], [VIEW])}
+    groups["view"].cameras.lens[0, LENS.far] = VIEW_FAR
+    room, image, row = ScratchRoom(), MemoryImage(), np.zeros(1, np.int64)
+    for group in groups.values():
+        group.frame.colour.fill(0)  # what nobody has drawn yet would travel otherwise
+        renderer.list_arguments(group, Moment(tables, poses), room)  # the memory is as large as the largest needs
+    stepped = simulator.physics.list_arguments(state, simulator.control, STEPS_PER_FRAME)
+    calls = {"step": image.add_call("step", (row, 1, 1, 0, stepped), row)}
+    for name, shown in (("pilot", poses), ("view", moment)):
+        rows = groups[name].cameras
+        placed = (0, 1, shown.position, shown.orientation, rows.car, rows.mount, rows.eye, rows.axes)
+        drawn = row, 1, *renderer.list_arguments(groups[name], Moment(tables, shown), room)
+        calls[f"place {name}"] = image.add_call("place", placed)
+        calls[f"render {name}"] = image.add_call("render", drawn, row)
+    return Frozen(simulator, tables, moment, groups, image, calls)
+
+
+def list_types() -> dict[str, tuple[Any, ...]]:
+    """Return the types of all kernels' arguments, by name; they are the same in all places."""
+    import numba
+
+    flat = SceneSpec("generated_road")
+    types = {call.kernel: call.types for call in freeze_simulator(flat, share_scene(flat)).calls.values()}
+    cube, table, row = (np.zeros((1,) * count, np.float32) for count in (3, 2, 1))
+    types["convolve"] = tuple(map(numba.typeof, (cube, np.zeros((1,) * 4, np.float32), row, 1, 1, cube)))
+    types["multiply"] = tuple(map(numba.typeof, (row, table, row, row)))
+    return types
+
+
+def freeze(spec: SceneSpec, kernels: str) -> bytes:
+    """Return the file of a place for pages.
+
+    Args:
+        spec: Which place.
+        kernels: The module that it is for, see `modules.name_module`.
+
+    Raises:
+        SceneError: There is no such place.
+    """
+    original = share_scene(spec)
+    packed = pack_scene(original)
+    frozen = freeze_simulator(spec, packed.scene)
+    tables, image, car = frozen.tables, frozen.image, frozen.simulator.car_spec
+    texel_at = image.find(tables.texel)
+    textures = list_textures(packed, tables, texel_at)
+    sections, model = {"memory": b""}, write_place(original, car)
+    if original.light.sky_texture >= 0:
+        sections[SKY] = encode_webp(original.textures[original.light.sky_texture])
+    for index, file in packed.colours.items():
+        sections |= {f"picture {index}": file, f"alpha {index}": pick_alpha(tables, index)}
+    for name in sorted({texture.picture for texture in textures} - list_model_pictures(model) - sections.keys()):
+        sections[name] = encode_webp(original.textures[int(name.split()[1])])
+    sections["model"] = model
+    arrays, changing = _describe_arrays(frozen), _list_changing(frozen)
+    travelling = {level for texture in textures for level in texture.levels}
+    parts = [part for part in image.list_parts() if part[0] != texel_at]
+    parts += [part for part in _list_levels(tables, texel_at) if part[0] not in travelling]
+    sections["memory"] = b"".join(content for _, content in parts)
+    plan = PathFollower(packed.scene, car, "steady").plan
+    header = Header(
+        name=original.name,
+        kernels=kernels,
+        size=image.size,
+        parts=[(address, len(content)) for address, content in parts],
+        textures=textures,
+        calls={name: (call.kernel, call.block, call.next_row) for name, call in frozen.calls.items()},
+        arrays=arrays,
+        changing=changing,
+        fields={"chase": VIEW.fov, "seat": CAMERA.fov},
+        seat=Seat(CAMERA.position, CAMERA.rotation, CAMERA.fov, CAMERA.width / CAMERA.height),
+        car=_describe_car(frozen.simulator),
+        line=np.column_stack([plan.point, plan.heading, plan.speed, plan.acceleration]).round(4).tolist(),
+        is_closed=plan.closed,
+    )
+    return write_place_file(header, sections)
+
+
+def _describe_arrays(frozen: Frozen) -> dict[str, dict[str, Any]]:
+    """Return where everything is that pages read or write."""
+    simulator, image = frozen.simulator, frozen.image
+    named: dict[str, NDArray[Any]] = simulator.state._asdict() | simulator.control._asdict()
+    named |= simulator.physics.book.derived._asdict()
+    events = simulator.physics.events
+    named |= {"events.noted": events.noted, "events.row": events.row}
+    named |= {f"moment.{name}": array for name, array in frozen.moment._asdict().items()}
+    for name, group in frozen.groups.items():
+        rows = group.cameras
+        named |= {f"{name}.eye": rows.eye, f"{name}.axes": rows.axes, f"{name}.lens": rows.lens}
+        named[f"{name}.picture"] = group.frame.colour
+    named["car_paint"] = frozen.tables.car_paint
+    return {name: image.describe(array) for name, array in named.items() if array.size}
+
+
+def _list_changing(frozen: Frozen) -> list[tuple[int, int]]:
+    """Return address and length of all that time changes."""
+    simulator, image = frozen.simulator, frozen.image
+    changing = (*simulator.state, *simulator.control, *simulator.physics.book.derived, *simulator.physics.events)
+    return sorted({(image.find(array), array.nbytes) for array in changing if array.size})
+
+
+def _list_levels(tables: PictureTables, texel_at: int) -> list[tuple[int, bytes]]:
+    """Return address and content of each mip level of all textures."""
+    levels = []
+    for (wide, high, last), bases in zip(tables.size_log.tolist(), tables.level_base.tolist(), strict=True):
+        for level, base in enumerate(bases[: last + 1]):
+            size = (1 << max(wide - level, 0)) * (1 << max(high - level, 0))
+            levels.append((texel_at + 4 * base, tables.texel[base : base + size].tobytes()))
+    return levels
+
+
+def _describe_car(simulator: Simulator) -> dict[str, Any]:
+    """Return a car's body and what its driver should know, in m, kg, N and rad."""
+    car, train = simulator.car_spec, make_powertrain(simulator.car_spec)
+    front, rear = find_axles(car)
+    return {
+        "style": simulator.get_body(0).style,
+        "colour": PAINT,
+        "axles": (front, -rear),
+        "steer_gain": car.steer_gain,
+        "steer_limit": min(car.steer_gain, car.steer_limit),
+        "mass": train.mass + train.spin_mass,
+        "loss": train.loss,
+        "force": train.force_most,
+        "brake": train.brake_most,
+        "curve": [list(row) for row in train.curve],
+        "path_length": float(simulator.scene.path.frame.length),
+        "picture": (CAMERA.width, CAMERA.height),
+        "view": (VIEW.width, VIEW.height),
+        "steps": STEPS_PER_FRAME,
+    }

@@ -1,0 +1,77 @@
+"""The module of compiled kernels that pages run: one that came with the package, or one that is compiled here."""
+
+import importlib.util
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.kernel import CACHE_FOLDER, name_sources
+from donkeysim.core.ready_kernels import PACKAGE
+from donkeysim.site.freeze import list_types
+
+READY_FOLDER = PACKAGE / "ready_kernels"
+"""Where modules lie in a wheel that carries them."""
+
+
+def name_module() -> str:
+    """Return the name of the module for these sources."""
+    return f"kernels-{name_sources()}.wasm"
+
+
+def find_module() -> Path | None:
+    """Return the module for these sources where there is one."""
+    places = (READY_FOLDER / name_module(), CACHE_FOLDER / name_module())
+    return next((place for place in places if place.is_file()), None)
+
+
+def make_module() -> Path:
+    """Return the module for these sources; where there is none it is compiled, which takes half a minute.
+
+    Raises:
+        DonkeySimError: It must be compiled, and what links it is not installed or fails.
+    """
+    found = find_module()
+    if found is not None:
+        return found
+    module = CACHE_FOLDER / name_module()
+    compile_module(module)
+    return module
+
+
+def compile_module(module: Path) -> None:
+    """Compile all kernels that pages call into a file.
+
+    Raises:
+        DonkeySimError: What links them is not installed, or fails.
+    """
+    if importlib.util.find_spec("ziglang") is None:
+        raise DonkeySimError(
+            "this checkout has no kernels for pages yet, and making them takes a linker: "
+            'pip install "donkeysim[site]". Wheels of a release carry them.'
+        )
+    with tempfile.TemporaryDirectory(dir=module.parent) as folder:
+        types, fresh = Path(folder, "types"), Path(folder, module.name)
+        types.write_bytes(pickle.dumps(list_types()))
+        program = (sys.executable, "-m", "donkeysim.site.compile_wasm", str(types), str(fresh))
+        # For a processor that nobody has in particular: what this one can do would be taken into the code.
+        machine = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+        done = subprocess.run(program, env=os.environ | machine, capture_output=True, text=True, check=False)
+        if done.returncode or not fresh.is_file():
+            raise DonkeySimError(f"kernels for pages could not be compiled: {done.stderr.strip()[-500:]}")
+        fresh.replace(module)
+
+
+def fill_ready_module() -> Path:
+    """Put the module where a wheel carries it, and return where that is.
+
+    Raises:
+        DonkeySimError: As `compile_module`.
+    """
+    module = READY_FOLDER / name_module()
+    module.parent.mkdir(exist_ok=True)
+    compile_module(module)
+    return module

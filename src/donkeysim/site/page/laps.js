@@ -1,0 +1,91 @@
+// Laps: what was driven since the start, the best lap as a ghost, and a lap as a few characters of a link.
+//
+// A lap is kept as its controls. The simulator is repeatable, so driving them again is the lap, on any machine.
+
+import { EVENTS } from "./machine.js";
+
+export const STEPS = 127; // controls have so many steps to each side
+const MOST_FRAMES = 20 * 60 * 15;
+
+/** Drive controls from the start: where the car was in each frame, and the last lap; null: there was none. */
+export function replay(machine, controls) {
+  machine.restart();
+  const run = new Run();
+  for (let frame = 0; frame < controls.length / 2; frame++) {
+    machine.step(-controls[2 * frame] / STEPS, controls[2 * frame + 1] / STEPS, 0);
+    run.note(controls[2 * frame], controls[2 * frame + 1], machine);
+  }
+  machine.restart();
+  return run.last;
+}
+
+/** What has been driven since the start. */
+export class Run {
+  constructor() { this.clear(); }
+
+  clear() {
+    this.controls = [];
+    this.poses = [];
+    this.begun = null; // of the lap, s
+    this.last = null;
+  }
+
+  /** Note a frame that has passed, and return the lap that ended in it, or null. */
+  note(angle, throttle, machine) {
+    this.controls.push(angle, throttle);
+    this.poses.push(machine.after);
+    let finished = null;
+    for (const { time, kind, value } of machine.listEvents()) {
+      if (kind === EVENTS.lap && this.begun !== null && this.controls.length <= 2 * MOST_FRAMES) {
+        const begin = Math.max(Math.floor(this.begun * 20) - 1, 0);
+        finished = { time: value, poses: this.poses.slice(begin), begin: (this.begun * 20 - begin), controls: Int8Array.from(this.controls) };
+        this.last = finished;
+      }
+      if (kind === EVENTS.crossing || kind === EVENTS.lap) this.begun = time;
+    }
+    return finished;
+  }
+}
+
+/** Where a ghost is so long after its lap began, s; null: it has arrived. */
+export function findGhost(lap, seconds) {
+  const at = lap.begin + seconds * 20 - 1; // the first pose is that after the first frame
+  const index = Math.max(Math.floor(at), 0);
+  if (index + 1 >= lap.poses.length) return null;
+  return mix(lap.poses[index], lap.poses[index + 1], Math.max(at - index, 0));
+}
+
+/** How things are on the way from one frame to the next. */
+export function mix(first, last, share) {
+  const between = (one, other) => one.map((value, index) => value + share * (other[index] - value));
+  const sign = [3, 4, 5, 6].reduce((sum, axis) => sum + first.pose[axis] * last.pose[axis], 0) < 0 ? -1 : 1;
+  const pose = last.pose.map((value, axis) => { const from = axis < 3 ? first.pose[axis] : sign * first.pose[axis]; return from + share * (value - from); });
+  const norm = Math.hypot(...pose.slice(3));
+  return {
+    pose: pose.map((value, axis) => (axis < 3 ? value : value / norm)),
+    steer: first.steer + share * (last.steer - first.steer),
+    wheels: between(first.wheels, last.wheels),
+    extensions: between(first.extensions, last.extensions),
+  };
+}
+
+/** A lap as text for a link. */
+export async function writeLap(place, controls) {
+  const stream = new Blob([controls]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const packed = new Uint8Array(await new Response(stream).arrayBuffer());
+  const text = btoa(Array.from(packed, (byte) => String.fromCharCode(byte)).join(""));
+  return `${place}.${text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
+}
+
+/** The place and the controls of a link's lap; null: it is none. */
+export async function readLap(text) {
+  try {
+    const [place, packed] = text.split(".");
+    const bytes = Uint8Array.from(atob(packed.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+    const controls = new Int8Array(await new Response(stream).arrayBuffer());
+    return controls.length && controls.length % 2 === 0 && controls.length <= 2 * MOST_FRAMES ? { place, controls } : null;
+  } catch {
+    return null;
+  }
+}

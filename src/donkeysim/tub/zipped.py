@@ -1,0 +1,48 @@
+"""Tubs in ZIP files, as pages hand them out: unpacked beside the file, once."""
+
+import zipfile
+from pathlib import Path
+
+from donkeysim.core.errors import TubError
+from donkeysim.core.files import make_folder
+from donkeysim.tub.manifest import MANIFEST_NAME
+
+MOST = 8 << 30
+"""Of what a file holds, unpacked [byte]: more than ten hours of driving."""
+
+
+def is_zipped(path: Path) -> bool:
+    """Return whether a path is that of a ZIP file."""
+    return path.suffix.lower() == ".zip" and path.is_file()
+
+
+def unpack_tub(path: Path) -> Path:
+    """Return the folder of the tub in a ZIP file: what lies in the file lies beside it, in a folder of its name.
+
+    A folder that is there already is taken as it is.
+
+    Raises:
+        TubError: It is no ZIP file, holds no tub or several, or cannot be unpacked.
+    """
+    folder = path.with_suffix("")
+    try:
+        with zipfile.ZipFile(path) as file:
+            inner = _find_tub(file, path)
+            if not folder.exists():
+                with make_folder(folder, TubError) as fresh:
+                    file.extractall(fresh)
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+        raise TubError(f"{path} cannot be unpacked: {error}; take the folder that was packed into it.") from error
+    if not (folder / inner / MANIFEST_NAME).is_file():
+        raise TubError(f"{folder} is there already and is not what {path} holds; rename one of the two.")
+    return folder / inner
+
+
+def _find_tub(file: zipfile.ZipFile, path: Path) -> Path:
+    """Return the folder of the one tub within a ZIP file."""
+    if sum(entry.file_size for entry in file.infolist()) > MOST:
+        raise TubError(f"{path} holds more than {MOST >> 30} GB; unpack it yourself if you trust it.")
+    found = [Path(name).parent for name in file.namelist() if Path(name).name == MANIFEST_NAME]
+    if len(found) != 1:
+        raise TubError(f"{path} holds {len(found) or 'no'} tubs; it takes a ZIP file with one, or the tub's folder.")
+    return found[0]

@@ -1,0 +1,108 @@
+"""The folder of a site: what lies in it, what it replaces, and what it refuses."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.site import folder, modules
+from donkeysim.site.folder import CONTROL, CONTROL_FILES, PAGE, PILOTS, SHARED, write_site
+from donkeysim.world.specs import SceneSpec
+
+SPEC = SceneSpec("waveshare")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A site whose kernels are none, as compiling them is not what is tested."""
+    place = tmp_path_factory.mktemp("site")
+    module = place / "kernels-0.wasm"
+    module.write_bytes(b"\0asm")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folder, "make_module", lambda: module)
+        told = []
+        write_site(place / "out", [SPEC], report=told.append)
+        yield place / "out", patch, module
+    assert told[0].startswith("waveshare: ")
+
+
+def test_everything_that_is_named_lies_there(site):
+    out = site[0]
+    listed = json.loads((out / "site.json").read_bytes())
+    (place,) = listed["places"]
+    assert (out / listed["kernels"]).read_bytes() == b"\0asm"
+    assert (out / place["file"]).stat().st_size == place["size"]
+    assert (out / place["picture"]).is_file()
+    assert [pilot["file"] for pilot in listed["pilots"]] == ["pilots/anywhere.onnx"]  # the other knows another place
+    assert not (out / "pilots" / "generated_track.onnx").exists()
+
+
+def test_scripts_import_what_lies_beside_them(site):
+    out = site[0]
+    for script in out.rglob("*.js"):
+        if script.name == "three.js":
+            continue
+        for name in re.findall(r'^import .*from "([^"]+)";', script.read_text("utf-8"), re.M):
+            assert name.startswith("."), f"{script.name} asks a server for {name}"
+            assert (script.parent / name).is_file(), f"{script.name}: {name}"
+
+
+def test_a_page_names_what_it_needs_first(site):
+    page = (site[0] / "index.html").read_text("utf-8")
+    assert page.count('rel="preload"') == 3
+    for name in re.findall(r'(?:href|src)="([^"]+)"', page):
+        assert (site[0] / name).is_file(), name
+    assert "three.js" not in page
+
+
+def test_the_worker_keeps_all_but_places_and_pilots(site):
+    first = (site[0] / "sw.js").read_text("utf-8").split(";\n")[0]
+    kept = json.loads(first.removeprefix("const SITE = "))["files"]
+    assert {"index.html", "site.json", "worker.js", "shared/viewer/three.js", "kernels-0.wasm"} <= set(kept)
+    assert not [name for name in kept if name.startswith(("places/", "pilots/")) or name == "sw.js"]
+    assert all((site[0] / name).is_file() for name in kept)
+
+
+def test_a_site_takes_the_place_of_another_one(site, tmp_path):
+    out = tmp_path / "again"
+    shutil.copytree(site[0], out)
+    (out / "left over").write_text("x")
+    write_site(out, [SPEC], report=lambda _: None)
+    assert not (out / "left over").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again"]
+    assert json.loads((out / "site.json").read_bytes()) == json.loads((site[0] / "site.json").read_bytes())
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_what_is_no_site_is_left_alone(site, tmp_path, is_file):
+    out = tmp_path / "mine"
+    if is_file:
+        out.write_text("mine")
+    else:
+        out.mkdir()
+        (out / "letter.txt").write_text("mine")
+    with pytest.raises(DonkeySimError, match="is no site; name a new folder"):
+        write_site(out, [SPEC])
+    assert (out if is_file else out / "letter.txt").read_text() == "mine"
+
+
+def test_two_pilots_of_one_name_are_refused(site, tmp_path):
+    shutil.copy(PILOTS / "anywhere.onnx", tmp_path)
+    with pytest.raises(DonkeySimError, match="two pilots are called anywhere"):
+        write_site(tmp_path / "out", [SPEC], [tmp_path / "anywhere.onnx"], report=lambda _: None)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_checkout_without_a_linker_says_what_to_install(monkeypatch, tmp_path):
+    monkeypatch.setattr(modules.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(DonkeySimError, match=re.escape('pip install "donkeysim[site]"')):
+        modules.compile_module(tmp_path / "kernels.wasm")
+
+
+def test_files_are_where_they_are_looked_for():
+    for place, names in ((SHARED, folder.SHARED_FILES), (CONTROL, CONTROL_FILES), (PAGE, ("index.html", "sw.js"))):
+        assert all((place / name).is_file() for name in names)
+    drawn = {path.stem for path in (SHARED / "viewer").glob("*.js")} - {"drawing", "keeping", "quality"}
+    assert set(folder.DRAWN_LATER) == drawn

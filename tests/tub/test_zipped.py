@@ -1,0 +1,71 @@
+"""Tubs in ZIP files are unpacked beside the file and read like others."""
+
+import shutil
+import zipfile
+
+import pytest
+
+from donkeysim.core.errors import TubError
+from donkeysim.tub.folder import open_tubs, split_paths
+from donkeysim.tub.manifest import MANIFEST_NAME
+from donkeysim.tub.writer import TubWriter
+
+
+@pytest.fixture
+def zipped(tmp_path):
+    """Return the path of a ZIP file that holds a tub of three records in a folder `data`."""
+    with TubWriter(tmp_path / "made" / "data", inputs=["user/angle"], types=["float"]) as tub:
+        for angle in (0.1, 0.2, 0.3):
+            tub.write_record({"user/angle": angle})
+    path = tmp_path / "drive.zip"
+    shutil.make_archive(str(path.with_suffix("")), "zip", tmp_path / "made")
+    return path
+
+
+def test_a_zipped_tub_is_read_like_another(zipped):
+    (tub,) = open_tubs([str(zipped)])
+    assert [record.values["user/angle"] for record in tub] == [0.1, 0.2, 0.3]
+    assert tub.path == zipped.parent / "drive" / "data"
+
+
+def test_it_is_unpacked_once(zipped):
+    first = split_paths([str(zipped)])
+    (first[0] / "mine.txt").write_text("kept")
+    assert split_paths([str(zipped.parent / "*.zip")]) == first
+    assert (first[0] / "mine.txt").read_text() == "kept"
+
+
+def test_another_folder_of_that_name_is_left_alone(zipped):
+    (zipped.parent / "drive").mkdir()
+    with pytest.raises(TubError, match="is there already and is not what"):
+        split_paths([str(zipped)])
+
+
+def test_what_holds_no_tub_or_several_says_so(tmp_path):
+    path = tmp_path / "none.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("letter.txt", "x")
+    with pytest.raises(TubError, match="holds no tubs"):
+        split_paths([str(path)])
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr(f"a/{MANIFEST_NAME}", "x")
+        file.writestr(f"b/{MANIFEST_NAME}", "x")
+    with pytest.raises(TubError, match="holds 2 tubs"):
+        split_paths([str(path)])
+
+
+def test_what_is_no_zip_file_says_so(tmp_path):
+    (tmp_path / "broken.zip").write_bytes(b"no")
+    with pytest.raises(TubError, match="cannot be unpacked"):
+        split_paths([str(tmp_path / "broken.zip")])
+    assert not (tmp_path / "broken").exists()
+
+
+def test_nothing_is_written_beside_the_folder(tmp_path):
+    path = tmp_path / "evil.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("../outside.txt", "x")
+        file.writestr(MANIFEST_NAME, "x")
+    split_paths([str(path)])
+    assert not (tmp_path.parent / "outside.txt").exists()
+    assert not (tmp_path / "outside.txt").exists()
