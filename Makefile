@@ -10,7 +10,7 @@ DEV := $(VENV)/.dev
 RLLIB := $(VENV)/rllib
 INTO_RLLIB := $(RLLIB)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps
 
-.PHONY: run test check bench soak device viewer gpu rllib audit pins clean
+.PHONY: run test check bench soak device site visit viewer gpu rllib audit pins clean
 
 run: $(BASE)
 	@exec $(BIN)/donkey_sim --scene generated_track --pace-car --drive mycar $(ARGS)
@@ -37,6 +37,14 @@ soak: $(DEV)
 # Batches on a device, with this machine's cores as the device.
 device: $(DEV)
 	$(BIN)/python -m pytest -m "device and not gpu and not soak" -n auto $(ARGS)
+
+# The simulator in a page: a folder for any server of files. Then: python -m http.server --directory site
+site: $(DEV)
+	$(BIN)/donkey site --out site $(ARGS)
+
+# The same in a browser; its kernels take half a minute to compile.
+visit: $(DEV)
+	$(BIN)/python -m pytest -m site -n auto $(ARGS)
 
 # What the pages' viewer takes from three.js, as one file of the package; needs Node.js, which nothing else does.
 viewer:
@@ -90,4 +98,4 @@ $(RLLIB)/.made: pyproject.toml requirements/rllib.txt | $(VENV)/bin/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/donkeysim/.kernels
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis src/donkeysim/.kernels

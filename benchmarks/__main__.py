@@ -23,6 +23,7 @@ CASES = (
     "race_watching",
     "startup",
     "first_picture",
+    "site_visit",
     "memory",
     "scenes",
     "pilots",

@@ -1,6 +1,6 @@
 """Take the pictures of pages that the documentation shows, and the menu's pictures of the scenes.
 
-`python docs/pictures/take.py [watching] [drawn] [control] [tubclean] [report] [race_report] [preview] [learning]
+`python docs/pictures/take.py [watching] [drawn] [control] [tubclean] [report] [race_report] [preview] [learning] [site]
 [stress:FILE]` from anywhere; without words all but the last. Needs the extra `dev` and a Chromium; writes JPEG files
 beside this one.
 
@@ -14,6 +14,7 @@ beside this one.
 * stress:FILE: opens the report of a stress test, which takes long to drive (docs/guide/evaluate.md says how).
 * race_report: races fourteen drivers, and opens the race's report.
 * preview: writes a new track, opens its page, then makes a mistake in it.
+* site: writes a site, and lets its pilot and its expert drive there.
 * learning: lets a policy learn to drive, and opens its page meanwhile and at the end; takes some minutes.
 """
 
@@ -52,6 +53,7 @@ HERE = Path(__file__).parent
 JPEG_QUALITY = 84
 CLIENTS = (("Ada", "donkey", (40, 110, 220)), ("Grace", "cybertruck", (150, 152, 158)), ("Linus", "f1", (220, 50, 40)))
 """Name, body and paint."""
+SITE_PLACES = ("generated_track", "waveshare")
 SPEED = 1.62
 """Of every client [m/s]."""
 ARGUMENTS = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"]
@@ -99,6 +101,7 @@ def main() -> None:
         "race_report": take_race_report,
         "preview": take_preview,
         "learning": take_learning,
+        "site": take_site,
     }
     words = sys.argv[1:] or [*takers]
     takers["stress"] = take_stress
@@ -261,6 +264,26 @@ def take_learning(browser: Browser, folder: Path) -> None:
             line = row.inner_text().replace(str(folder.resolve()), "~/mysim").replace(str(folder), "~/mysim")
             row.evaluate("(element, text) => { element.textContent = text; }", line)
         take(page, "rl-page")
+
+
+def take_site(browser: Browser, folder: Path) -> None:
+    """Take a page that simulates, with a pilot on a desktop and with a thumb on a phone."""
+    with run("-m", "donkeysim", "site", "--track", *SITE_PLACES, folder=folder) as program:
+        program.wait(240)
+    with run("-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", "site", folder=folder) as server:
+        address = read_address(server)
+        page = open_page(browser, address, 1366, 768, "light")
+        page.locator("#cover").wait_for(state="hidden", timeout=60_000)
+        page.locator("#drawing").evaluate("node => { node.hidden = true; }")  # it speaks of this machine
+        page.locator("[data-driver=pilot]").click()
+        page.wait_for_timeout(9000)
+        page.screenshot(path=HERE / "site.jpg", type="jpeg", quality=JPEG_QUALITY)
+        phone = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).new_page()
+        phone.goto(f"{address}#place={SITE_PLACES[1]}")
+        phone.locator("#cover").wait_for(state="hidden", timeout=60_000)
+        phone.locator("[data-driver=expert]").click()
+        phone.wait_for_timeout(7000)
+        phone.screenshot(path=HERE / "site-phone.jpg", type="jpeg", quality=JPEG_QUALITY)
 
 
 def mark(page: Page, first: int, last: int) -> None:

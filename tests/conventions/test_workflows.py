@@ -9,9 +9,10 @@ from supply.wheels import PYTHONS, SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+MATRICES = [path for path in FLOWS if "matrix:" in path.read_text(encoding="utf-8")]
 
 
-@pytest.mark.parametrize("path", FLOWS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", MATRICES, ids=lambda path: path.name)
 def test_the_matrix_has_every_system_and_python_whose_wheels_are_asked_for(path):
     text = path.read_text(encoding="utf-8")
     (systems,) = re.findall(r"^ +system: \[(.*)\]$", text, re.MULTILINE)

@@ -1,6 +1,6 @@
 """A site in a browser: the same car and the same pictures as in this process, driven, recorded, raced and shared.
 
-Its kernels take half a minute to compile, so these tests are a run of their own: `make site-test`.
+Its kernels take half a minute to compile, so these tests are a run of their own: `make visit`.
 """
 
 import base64
@@ -14,6 +14,7 @@ import sys
 import chromium
 import numpy as np
 import pytest
+from benchmarks.site_visit.served_folder import serve_folder
 from playwright.sync_api import expect, sync_playwright
 
 from donkeysim.core.kernel import CACHE_FOLDER
@@ -25,7 +26,6 @@ from donkeysim.tub.folder import open_tubs
 from donkeysim.world.specs import SceneSpec
 from stand_ins import frozen_drive
 from stand_ins.frozen_drive import AXES, EVERY, drive
-from stand_ins.served_folder import serve_folder
 
 pytestmark = [pytest.mark.site, pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")]
 

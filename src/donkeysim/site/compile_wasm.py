@@ -1,4 +1,4 @@
-"""Compiles kernels to one WebAssembly module: `python -m donkeysim.site.compile_wasm TYPES MODULE`.
+"""Compiles kernels to one WebAssembly module: `python -m donkeysim.site.compile_wasm MODULE`.
 
 A program of its own, as Numba compiles everything in a process for one kind of machine. Here that is WebAssembly: LLVM
 optimises for its vectors of 128 bits and its addresses of 32. The wheel `ziglang` links the objects with a C library's
@@ -8,7 +8,6 @@ The module takes its memory from outside. Each kernel is a function of one numbe
 `memory`), and returns 0 where all went well.
 """
 
-import pickle
 import subprocess
 import sys
 import tempfile
@@ -133,16 +132,15 @@ def link(objects: dict[str, bytes], module: Path) -> None:
 
 
 def main() -> None:
-    """Compile what the first file names, to the second one."""
-    types, module = map(Path, sys.argv[1:])
+    """Compile what pages call to the file that is named."""
+    from donkeysim.site.freeze import KERNELS, list_types
+
+    types = list_types()  # by kernels of this machine; from then on all that is compiled is for pages
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     codegen: Any = _Codegen
     cpu_target.target_context._internal_codegen = codegen("numba.wasm")
-    from donkeysim.site.freeze import KERNELS
-
-    wanted = pickle.loads(types.read_bytes())
-    link({name: compile_kernel(name, KERNELS[name], wanted[name]) for name in KERNELS}, module)
+    link({name: compile_kernel(name, KERNELS[name], types[name]) for name in KERNELS}, Path(sys.argv[1]))
 
 
 if __name__ == "__main__":

@@ -158,7 +158,7 @@ def _finish_page(folder: Path, site: Site) -> None:
     worker = folder / WORKER
     worker.write_bytes(b"const SITE = " + msgspec.json.encode(first) + b";\n" + worker.read_bytes())
     page = folder / "index.html"
-    asked: tuple[str, ...] = (LIST, site.kernels, *(place.file for place in site.places[:1]))
+    asked = (LIST, site.kernels)  # which place is for the page's address to say
     links = "".join(f'  <link rel="preload" href="{name}" as="fetch" crossorigin>\n' for name in asked)
     links += "".join(f'  <link rel="modulepreload" href="{name}">\n' for name in kept if _is_first_script(name))
     page.write_text(page.read_text("utf-8").replace("</head>", f"{links}</head>"), "utf-8")

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -78,6 +79,10 @@ def freeze_simulator(spec: SceneSpec, scene: Scene) -> Frozen:
     simulator.add_car(body=BodySpec(colour=PAINT))
     ghost = simulator.add_car(body=BodySpec(colour=GHOST_PAINT))
     simulator.apply(Retire([ghost]))
+    return _add_calls(simulator)
+
+
+def _add_calls(simulator: Simulator) -> Frozen:
     renderer, state = simulator.renderer, simulator.state
     # Classes are drawn for learning only, and squares of texels for grey pictures.
     tables = renderer.tables._replace(class_cell=np.zeros(1, np.uint8), quad=np.zeros(1, np.uint32))
@@ -101,11 +106,9 @@ def freeze_simulator(spec: SceneSpec, scene: Scene) -> Frozen:
 
 
 def list_types() -> dict[str, tuple[Any, ...]]:
-    """Return the types of all kernels' arguments, by name; they are the same in all places."""
-    import numba
-
-    flat = SceneSpec("generated_road")
-    types = {call.kernel: call.types for call in freeze_simulator(flat, share_scene(flat)).calls.values()}
+    """Return the types of all kernels' arguments, by name; they are the same in all places. No kernel is run for that."""
+    simulator = Simulator(WorldSpec(scene=SceneSpec("generated_road"), cars_per_world=2))
+    types = {call.kernel: call.types for call in _add_calls(simulator).calls.values()}
     cube, table, row = (np.zeros((1,) * count, np.float32) for count in (3, 2, 1))
     types["convolve"] = tuple(map(numba.typeof, (cube, np.zeros((1,) * 4, np.float32), row, 1, 1, cube)))
     types["multiply"] = tuple(map(numba.typeof, (row, table, row, row)))

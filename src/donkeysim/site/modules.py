@@ -2,16 +2,15 @@
 
 import importlib.util
 import os
-import pickle
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.extras import describe_install
 from donkeysim.core.kernel import CACHE_FOLDER, name_sources
 from donkeysim.core.ready_kernels import PACKAGE
-from donkeysim.site.freeze import list_types
 
 READY_FOLDER = PACKAGE / "ready_kernels"
 """Where modules lie in a wheel that carries them."""
@@ -50,13 +49,12 @@ def compile_module(module: Path) -> None:
     """
     if importlib.util.find_spec("ziglang") is None:
         raise DonkeySimError(
-            "this checkout has no kernels for pages yet, and making them takes a linker: "
-            'pip install "donkeysim[site]". Wheels of a release carry them.'
+            "this donkeysim has no kernels for pages yet, and making them takes the linker ziglang; install it "
+            f"{describe_install('site')}. Wheels of a release carry them."
         )
     with tempfile.TemporaryDirectory(dir=module.parent) as folder:
-        types, fresh = Path(folder, "types"), Path(folder, module.name)
-        types.write_bytes(pickle.dumps(list_types()))
-        program = (sys.executable, "-m", "donkeysim.site.compile_wasm", str(types), str(fresh))
+        fresh = Path(folder, module.name)
+        program = (sys.executable, "-m", "donkeysim.site.compile_wasm", str(fresh))
         # For a processor that nobody has in particular: what this one can do would be taken into the code.
         machine = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
         done = subprocess.run(program, env=os.environ | machine, capture_output=True, text=True, check=False)

@@ -14,6 +14,7 @@ import { Told } from "./told.js";
 
 const KEPT = "donkeysim-best-"; // and the place
 const DROPPED_SECONDS = 5;
+const SAID_SECONDS = 10; // into a lap: by then a person knows the keys
 
 const texts = new Texts("texts");
 const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
@@ -141,6 +142,7 @@ function show() {
   setText(byId("rec"), texts.say(frame.isRecording ? "recording" : "recorded", { count: frame.records }));
   byId("save").hidden = !frame.records;
   byId("share").hidden = !best;
+  if (frame.lapTime > SAID_SECONDS) byId("keys").hidden = true;
   const note = !frame.onRoad ? "off_road" : frame.mode === "user" ? "" : network ? "pilot_dropped" : "";
   setText(byId("who-note"), note && texts.say(note, { name: network }));
 }

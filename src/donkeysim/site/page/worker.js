@@ -13,6 +13,7 @@ const BEHIND = 0.62, ABOVE = 0.32, DOWN = 16 * Math.PI / 180; // the eye behind 
 const HIGH = 3.5; // the eye above it, m
 const CALM = 0.14; // s: the eye behind the car follows its turns so much later
 const STANDS = 0.05; // m/s
+const HIDING = 0.9; // m
 const OWN = 1, GHOST = 2; // ids of the cars of a moment
 const GHOST_PAINT = [150, 165, 180];
 
@@ -117,7 +118,9 @@ class Drive {
     const share = Math.min((performance.now() - (this.beaten ?? 0)) / PERIOD, 1);
     const car = mix(machine.before, machine.after, share);
     const [width, height] = machine.header.car.view;
-    const ghost = this.findGhost((this.frames - 1 + share) / 20);
+    const there = this.findGhost((this.frames - 1 + share) / 20);
+    const isNear = there && Math.hypot(there.pose[0] - car.pose[0], there.pose[1] - car.pose[1]) < HIDING;
+    const ghost = isNear ? null : there; // it is not drawn as one can look through, and would hide the car
     const picture = machine.drawView(car, ghost, this.look(view, car), Math.min(width / height / aspect, 1));
     const shown = addAlpha(picture);
     self.postMessage({ kind: "drawn", picture: shown }, [shown.buffer]);

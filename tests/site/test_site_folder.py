@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.extras import describe_install
 from donkeysim.site import folder, modules
 from donkeysim.site.folder import CONTROL, CONTROL_FILES, PAGE, PILOTS, SHARED, write_site
 from donkeysim.world.specs import SceneSpec
@@ -51,7 +52,7 @@ def test_scripts_import_what_lies_beside_them(site):
 
 def test_a_page_names_what_it_needs_first(site):
     page = (site[0] / "index.html").read_text("utf-8")
-    assert page.count('rel="preload"') == 3
+    assert page.count('rel="preload"') == 2
     for name in re.findall(r'(?:href|src)="([^"]+)"', page):
         assert (site[0] / name).is_file(), name
     assert "three.js" not in page
@@ -97,7 +98,7 @@ def test_two_pilots_of_one_name_are_refused(site, tmp_path):
 
 def test_a_checkout_without_a_linker_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setattr(modules.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(DonkeySimError, match=re.escape('pip install "donkeysim[site]"')):
+    with pytest.raises(DonkeySimError, match=re.escape(describe_install("site"))):
         modules.compile_module(tmp_path / "kernels.wasm")
 
 
