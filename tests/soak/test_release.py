@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from supply.build import build_sources, build_wheel, compile_kernels, read_moment, tag_platform, unpack
+from supply.build import COMPILE, build_sources, build_wheel, read_moment, run_code, tag_platform, unpack
 from websockets.sync.client import connect
 
 from e2e.simulator_process import SimulatorProcess
@@ -40,7 +40,7 @@ def installed(tmp_path_factory, sources):
     """Return a folder with the wheel of this system and Python installed, without what it needs, which is here."""
     place = tmp_path_factory.mktemp("ready")
     tree = unpack(sources, place / "tree")
-    compile_kernels(tree)
+    run_code(tree, COMPILE)
     wheel = build_wheel(tree, place, read_moment(), tag_platform())
     folder = place / "installed"
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), str(wheel)]

@@ -55,8 +55,8 @@ async function open(entry, lap = null, stream = null) {
   best = readBest(entry.name);
   byId("place").value = entry.name;
   const number = ++opened;
-  const parts = stream ?? (await fetchFile(entry.file)).body;
-  worker.postMessage({ task: "open", number, module: await site.module, kernels: site.kernels, lap, best: best?.controls ?? null });
+  const [parts, module] = await Promise.all([stream ?? fetchFile(entry.file).then((answer) => answer.body), site.module]);
+  worker.postMessage({ task: "open", number, module, kernels: site.kernels, lap, best: best?.controls ?? null });
   let count = 0;
   for await (const bytes of listParts(parts)) {
     count += bytes.length;
