@@ -269,8 +269,10 @@ def test_the_page_laps_keeps_the_best_one_and_gives_a_link(page, address):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     open_page(page, address, "#place=waveshare")
     expect(page.locator("#place")).to_have_value("waveshare")
-    page.get_by_role("button", name="Expert").click()
-    wait(page, lambda: read(page, "laps") > 0, "no lap was finished")
+    wait(page, lambda: read(page, "laps") > 0, "the expert does not drive for who comes first")
+    expect(page.locator("#who-note")).to_contain_text("The expert drives")
+    expect(page.locator("#share")).to_be_hidden()  # nobody's own lap
+    page.get_by_role("button", name="Pilot", exact=True).click()
     page.get_by_role("button", name="Share the best lap").click()
     expect(page.locator("#toast")).to_contain_text("is copied")
     link = page.evaluate("navigator.clipboard.readText()")

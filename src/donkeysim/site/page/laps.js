@@ -27,21 +27,23 @@ export class Run {
     this.controls = [];
     this.poses = [];
     this.begun = null; // of the lap, s
+    this.isShown = false; // the expert has driven in this lap
     this.last = null;
   }
 
-  /** Note a frame that has passed, and return the lap that ended in it, or null. */
-  note(angle, throttle, machine) {
+  /** Note a frame that has passed, and return the lap that ended in it, or null; `isShown`: the expert drove. */
+  note(angle, throttle, machine, isShown = false) {
+    this.isShown ||= isShown;
     this.controls.push(angle, throttle);
     this.poses.push(machine.after);
     let finished = null;
     for (const { time, kind, value } of machine.listEvents()) {
       if (kind === EVENTS.lap && this.begun !== null && this.controls.length <= 2 * MOST_FRAMES) {
         const begin = Math.max(Math.floor(this.begun * 20) - 1, 0);
-        finished = { time: value, poses: this.poses.slice(begin), begin: (this.begun * 20 - begin), controls: Int8Array.from(this.controls) };
+        finished = { time: value, poses: this.poses.slice(begin), begin: this.begun * 20 - begin, isShown: this.isShown, controls: Int8Array.from(this.controls) };
         this.last = finished;
       }
-      if (kind === EVENTS.crossing || kind === EVENTS.lap) this.begun = time;
+      if (kind === EVENTS.crossing || kind === EVENTS.lap) [this.begun, this.isShown] = [time, isShown];
     }
     return finished;
   }

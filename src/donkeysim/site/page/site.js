@@ -27,12 +27,14 @@ driver.maxThrottle = Number(byId("limit").value);
 let site = null;
 let place = null; // entry of the site, or of a file that was dropped
 let best = null; // {time, controls}
-let network = null; // name of a pilot that was dropped
+let network = null; // {name, content} of a pilot that was dropped
 let frame = null;
 let drawing = null;
 let isDrawing = false; // a picture of the worker is under way
 let hasPad = false;
 let opened = 0; // places, so far
+let driven = "user"; // by whom
+let hasDriven = false; // a person
 let covered = "loading"; // what the cover says
 
 /** Begin: the site's list, the kernels, and the place that the link, or the last visit, names. */
@@ -71,10 +73,9 @@ const ANSWERS = {
   open({ header, model, shared, best: own }) {
     told.setPlace(header.name, model);
     best = own === null ? null : { ...best, time: own };
-    network = null;
     if (shared !== null) showToast(texts.say("shared_lap", { time: format(shared) }));
     byId("cover").hidden = true;
-    if (driver.mode !== "user") choose("user");
+    choose(hasDriven || shared !== null ? "user" : "expert", false); // who comes first sees a car that drives
     showSight();
     show();
   },
@@ -92,8 +93,8 @@ const ANSWERS = {
     canvas.getContext("2d").putImageData(new ImageData(picture, canvas.width, canvas.height), 0, 0);
     document.body.dataset.drawn = Number(document.body.dataset.drawn ?? 0) + 1;
   },
-  lap({ time, isBest, controls }) {
-    const text = isBest ? "best_lap" : "lap_done";
+  lap({ time, isBest, isShown, controls }) {
+    const text = isShown ? "expert_lap" : isBest ? "best_lap" : "lap_done";
     showToast(texts.say(text, { time: format(time) }));
     if (isBest && (!best || time < best.time)) { best = { time, controls }; keepBest(); }
     document.body.dataset.laps = Number(document.body.dataset.laps ?? 0) + 1;
@@ -118,18 +119,24 @@ const ANSWERS = {
 worker.onmessage = ({ data }) => ANSWERS[data.kind](data);
 worker.onerror = (event) => cover(event.message ?? "worker.js", true);
 
-/** Let somebody drive: "user", "pilot" or "expert". */
-async function choose(who) {
-  if (who === "pilot" && !network) {
-    const known = site.pilots.find((pilot) => pilot.places.includes(place.name)) ?? site.pilots.find((pilot) => !pilot.places.length);
-    if (!known) { showToast(texts.say("no_pilot_here")); return; }
-    const content = await (await fetchFile(known.file)).arrayBuffer();
+/** Let somebody drive: "user", "pilot" or "expert"; `isAsked`: a person wants it so. */
+async function choose(who, isAsked = true) {
+  if (who === "pilot") {
+    const content = network?.content.slice(0) ?? await fetchPilot();
+    if (!content) { showToast(texts.say("no_pilot_here")); return; }
     worker.postMessage({ task: "pilot", content }, [content]);
   } else if (who === "expert") worker.postMessage({ task: "pilot", content: null });
   for (const button of document.querySelectorAll("[data-driver]")) button.setAttribute("aria-pressed", String(button.dataset.driver === who));
-  if (who !== "expert" && who !== "pilot") network = null;
+  driven = who;
+  hasDriven ||= isAsked;
   driver.setMode(who === "user" ? "user" : "local");
   if (who === "user") driver.drive(0, 0);
+}
+
+/** The site's pilot that knows this place, else one that knows all; null: there is none. */
+async function fetchPilot() {
+  const known = site.pilots.find((pilot) => pilot.places.includes(place.name)) ?? site.pilots.find((pilot) => !pilot.places.length);
+  return known ? (await fetchFile(known.file)).arrayBuffer() : null;
 }
 
 function show() {
@@ -143,8 +150,8 @@ function show() {
   byId("save").hidden = !frame.records;
   byId("share").hidden = !best;
   if (frame.lapTime > SAID_SECONDS) byId("keys").hidden = true;
-  const note = !frame.onRoad ? "off_road" : frame.mode === "user" ? "" : network ? "pilot_dropped" : "";
-  setText(byId("who-note"), note && texts.say(note, { name: network }));
+  const note = !frame.onRoad ? "off_road" : driven === "pilot" && network ? "pilot_dropped" : !hasDriven && driven === "expert" ? "take_over" : "";
+  setText(byId("who-note"), note && texts.say(note, { name: network?.name }));
 }
 
 function say() {
@@ -199,9 +206,7 @@ async function share() {
 /** Take a file that was dropped: a pilot or a place. */
 async function take(file) {
   if (/\.onnx$/i.test(file.name)) {
-    network = file.name;
-    const content = await file.arrayBuffer();
-    worker.postMessage({ task: "pilot", content }, [content]);
+    network = { name: file.name, content: await file.arrayBuffer() };
     await choose("pilot");
   } else if (/\.place$/i.test(file.name)) {
     const name = file.name.replace(/\.place$/i, "");

@@ -28,6 +28,7 @@ class Drive {
     [this.angle, this.throttle] = [0, 0];
     this.isRecording = false;
     this.best = null;
+    this.shown = null; // a lap of the expert
     this.begun = null; // of the lap, on the world's clock
     this.period = 0;
     const count = machine.header.arrays.prop_position?.shape[0] ?? 0;
@@ -45,7 +46,7 @@ class Drive {
     const [width, height] = machine.header.car.picture;
     if (this.isRecording && this.isWorth()) this.recorder.add(shown.slice(), width, height, angle / STEPS, throttle / STEPS);
     machine.step(-angle / STEPS, throttle / STEPS, 0);
-    const lap = this.run.note(angle, throttle, machine);
+    const lap = this.run.note(angle, throttle, machine, this.mode !== "user" && !this.pilot);
     if (lap) this.note(lap);
     this.frames += 1;
     this.beaten = performance.now();
@@ -63,9 +64,11 @@ class Drive {
   /** Whether a record of now is worth keeping: the car is driven, on the road. */
   isWorth() { return Math.abs(this.machine.array("forward_speed")[0]) > STANDS && this.machine.array("on_road")[0] !== 0; }
 
+  /** Keep the best lap, and one of the expert's to race against where there is none. */
   note(lap) {
-    if (!this.best || lap.time < this.best.time) this.best = lap;
-    self.postMessage({ kind: "lap", time: lap.time, isBest: this.best === lap, controls: lap.controls });
+    if (lap.isShown) this.shown = lap;
+    else if (!this.best || lap.time < this.best.time) this.best = lap;
+    self.postMessage({ kind: "lap", time: lap.time, isBest: this.best === lap, isShown: lap.isShown, controls: lap.controls });
   }
 
   tell(angle, throttle) {
@@ -82,7 +85,8 @@ class Drive {
   }
 
   findGhost(seconds) {
-    return this.best && this.run.begun !== null ? findGhost(this.best, seconds - this.run.begun) : null;
+    const lap = this.best ?? this.shown;
+    return lap && this.run.begun !== null ? findGhost(lap, seconds - this.run.begun) : null;
   }
 
   /** Everything that moves, as pages of moments are told it. */
