@@ -106,7 +106,7 @@ def _add_calls(simulator: Simulator) -> Frozen:
 
 
 def list_types() -> dict[str, tuple[Any, ...]]:
-    """Return the types of all kernels' arguments, by name; they are the same in all places. No kernel is run for that."""
+    """Return the types of all kernels' arguments, by name, the same in all places; no kernel is run for that."""
     simulator = Simulator(WorldSpec(scene=SceneSpec("generated_road"), cars_per_world=2))
     types = {call.kernel: call.types for call in _add_calls(simulator).calls.values()}
     cube, table, row = (np.zeros((1,) * count, np.float32) for count in (3, 2, 1))
