@@ -44,7 +44,7 @@ site: $(DEV)
 
 # The same in a browser; its kernels take half a minute to compile.
 visit: $(DEV)
-	$(BIN)/python -m pytest -m site -n auto tests/e2e/test_site.py $(ARGS)
+	$(BIN)/python -m pytest -m site -n auto tests/e2e/visit $(ARGS)
 
 # What the pages' viewer takes from three.js, as one file of the package; needs Node.js, which nothing else does.
 viewer:

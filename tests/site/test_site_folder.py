@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -35,9 +36,8 @@ def test_everything_that_is_named_lies_there(site):
     (place,) = listed["places"]
     assert (out / listed["kernels"]).read_bytes() == b"\0asm"
     assert (out / place["file"]).stat().st_size == place["size"]
-    assert (out / place["picture"]).is_file()
-    assert [pilot["file"] for pilot in listed["pilots"]] == ["pilots/anywhere.onnx"]  # the other knows another place
-    assert not (out / "pilots" / "generated_track.onnx").exists()
+    assert [pilot["name"] for pilot in listed["pilots"]] == ["anywhere"]  # the other knows another place
+    assert [path.name for path in (out / "pilots").iterdir()] == [listed["pilots"][0]["file"].split("/")[1]]
 
 
 def test_scripts_import_what_lies_beside_them(site):
@@ -89,11 +89,20 @@ def test_what_is_no_site_is_left_alone(site, tmp_path, is_file):
     assert (out if is_file else out / "letter.txt").read_text() == "mine"
 
 
-def test_two_pilots_of_one_name_are_refused(site, tmp_path):
-    shutil.copy(PILOTS / "anywhere.onnx", tmp_path)
-    with pytest.raises(DonkeySimError, match="two pilots are called anywhere"):
-        write_site(tmp_path / "out", [SPEC], [tmp_path / "anywhere.onnx"], report=lambda _: None)
-    assert not (tmp_path / "out").exists()
+def test_ones_own_pilots_come_first(site, tmp_path):
+    own = tmp_path / "mine.onnx"
+    shutil.copy(PILOTS / "generated_track.onnx", own)
+    listed = write_site(tmp_path / "out", [SPEC], [own], report=lambda _: None)
+    assert [(pilot.name, pilot.places) for pilot in listed.pilots] == [("mine", ["generated_track"]), ("anywhere", [])]
+    names = {path.name for path in (tmp_path / "out" / "pilots").iterdir()}
+    assert len(names) == 2  # with a hash in them: no cache takes one for another
+    assert all(len(name.rsplit("-")[-1]) == len("12345678.onnx") for name in names)
+
+
+def test_the_folder_one_is_in_is_left_alone(site, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DonkeySimError, match="cannot be the one you are in"):
+        write_site(Path(), [SPEC], report=lambda _: None)
 
 
 def test_a_checkout_without_a_linker_says_what_to_install(monkeypatch, tmp_path):

@@ -37,7 +37,23 @@ def test_it_is_unpacked_once(zipped):
 
 def test_another_folder_of_that_name_is_left_alone(zipped):
     (zipped.parent / "drive").mkdir()
-    with pytest.raises(TubError, match="is there already and is not what"):
+    with pytest.raises(TubError, match="is there already and is not of"):
+        split_paths([str(zipped)])
+
+
+def test_a_newer_file_of_that_name_is_not_taken_for_the_older_one(zipped):
+    split_paths([str(zipped)])
+    with zipfile.ZipFile(zipped, "a") as file:
+        file.writestr("data/more.txt", "x")
+    with pytest.raises(TubError, match="as it is now; rename or remove"):
+        split_paths([str(zipped)])
+
+
+def test_a_damaged_file_says_so(zipped):
+    content = bytearray(zipped.read_bytes())
+    content[60:90] = bytes(30)
+    zipped.write_bytes(content)
+    with pytest.raises(TubError, match="cannot be unpacked"):
         split_paths([str(zipped)])
 
 

@@ -41,17 +41,17 @@ Report = Callable[[str], None]
 
 
 class PlaceEntry(msgspec.Struct):
-    """A place of a site: its name, its file and how long it is, and a picture of it ("" without)."""
+    """A place of a site: its name, its file and how long it is."""
 
     name: str
     file: str
     size: int
-    picture: str
 
 
 class PilotEntry(msgspec.Struct):
-    """A pilot of a site: its file, and the places that it knows; none: all."""
+    """A pilot of a site: its name, its file, and the places that it knows; none: all."""
 
+    name: str
     file: str
     places: list[str]
 
@@ -77,7 +77,10 @@ def write_site(out: Path, tracks: Sequence[SceneSpec], pilots: Sequence[Path] = 
     Raises:
         DonkeySimError: Kernels cannot be compiled, or a place, a pilot or the folder is none.
     """
+    out = out.resolve()
     is_known = (out / LIST).is_file()
+    if out == Path.cwd():
+        raise DonkeySimError("a site takes the place of its folder, which cannot be the one you are in; name another.")
     if out.exists() and not is_known and not (out.is_dir() and not any(out.iterdir())):
         raise DonkeySimError(f"{out} is there and is no site; name a new folder, or one of a site to replace.")
     module = make_module()
@@ -86,13 +89,13 @@ def write_site(out: Path, tracks: Sequence[SceneSpec], pilots: Sequence[Path] = 
             _write(folder / name, content)
         _write(folder / module.name, module.read_bytes())
         places = [_write_place(folder, spec, module.name, report) for spec in tracks]
-        flown = [_write_pilot(folder, path) for path in (*sorted(PILOTS.glob("*.onnx")), *pilots)]
+        flown = [_write_pilot(folder, path) for path in pilots]
         names = {place.name for place in places}
-        kept = [pilot for pilot in flown if not pilot.places or names & set(pilot.places)]
-        for pilot in flown:
-            if pilot not in kept:
-                (folder / pilot.file).unlink()
-        site = Site(_hash_folder(folder), module.name, places, kept)
+        own = {path: _read_places(path) for path in sorted(PILOTS.glob("*.onnx"))}
+        fitting = [path for path, known in own.items() if not known or names & set(known)]
+        fitting.sort(key=lambda path: not own[path])  # who knows a place before who knows all
+        flown += [_write_pilot(folder, path) for path in fitting]
+        site = Site(_hash_folder(folder), module.name, places, flown)
         (folder / LIST).write_bytes(msgspec.json.encode(site))
         _finish_page(folder, site)
     return site
@@ -106,7 +109,8 @@ def _replace_folder(out: Path) -> Iterator[Path]:
             yield folder
         return
     fresh, old = (out.parent / f".{out.name}.{word}" for word in ("fresh", "old"))
-    shutil.rmtree(fresh, ignore_errors=True)
+    for left_over in (fresh, old):
+        shutil.rmtree(left_over, ignore_errors=True)
     with make_folder(fresh) as folder:
         yield folder
     out.rename(old)
@@ -131,24 +135,29 @@ def _list_fixed() -> Iterator[tuple[str, bytes]]:
 def _write_place(folder: Path, spec: SceneSpec, kernels: str, report: Report) -> PlaceEntry:
     content = freeze(spec, kernels)
     name = read_header(content).name
-    file = f"places/{name}{ENDING}"
+    file = f"places/{name}-{_hash(content)}{ENDING}"
     _write(folder / file, content)
-    picture = SHARED / "scenes" / f"{name}.jpg"
-    if picture.is_file():
-        _write(folder / f"places/{picture.name}", picture.read_bytes())
     report(f"{name}: {len(content) / 1e6:.1f} MB")
-    return PlaceEntry(name, file, len(content), f"places/{picture.name}" if picture.is_file() else "")
+    return PlaceEntry(name, file, len(content))
 
 
 def _write_pilot(folder: Path, path: Path) -> PilotEntry:
     content = read_onnx(path)
-    header = OnnxSession(content, path).header
-    file = f"pilots/{path.stem}.onnx"
-    if (folder / file).exists():
-        raise DonkeySimError(f"two pilots are called {path.stem}; give each a name of its own.")
+    file = f"pilots/{path.stem}-{_hash(content)}.onnx"
     _write(folder / file, content)
+    return PilotEntry(path.stem, file, _read_places(path))
+
+
+def _read_places(path: Path) -> list[str]:
+    """Return the places that a pilot knows; [] if it is for all, or does not say."""
+    header = OnnxSession(read_onnx(path), path).header
     known: list[str] = [] if header is None else list(header.places)
-    return PilotEntry(file, [] if "random_place" in known else known)
+    return [] if "random_place" in known else known
+
+
+def _hash(content: bytes) -> str:
+    """Return a part of names by which no cache takes a file for one of another site."""
+    return hashlib.sha256(content).hexdigest()[:8]
 
 
 def _finish_page(folder: Path, site: Site) -> None:

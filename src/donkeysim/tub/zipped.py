@@ -1,6 +1,8 @@
 """Tubs in ZIP files, as pages hand them out: unpacked beside the file, once."""
 
+import json
 import zipfile
+import zlib
 from pathlib import Path
 
 from donkeysim.core.errors import TubError
@@ -11,6 +13,10 @@ MOST = 8 << 30
 """Of what a file holds, unpacked [byte]: more than ten hours of driving."""
 
 
+MARK = ".unpacked"
+"""File that says of which ZIP file a folder is."""
+
+
 def is_zipped(path: Path) -> bool:
     """Return whether a path is that of a ZIP file."""
     return path.suffix.lower() == ".zip" and path.is_file()
@@ -19,22 +25,25 @@ def is_zipped(path: Path) -> bool:
 def unpack_tub(path: Path) -> Path:
     """Return the folder of the tub in a ZIP file: what lies in the file lies beside it, in a folder of its name.
 
-    A folder that is there already is taken as it is.
+    One that has been unpacked before is taken as it is.
 
     Raises:
-        TubError: It is no ZIP file, holds no tub or several, or cannot be unpacked.
+        TubError: It is no ZIP file, holds no tub or several, cannot be unpacked, or a folder of another one is there.
     """
-    folder = path.with_suffix("")
+    folder, stamp = path.with_suffix(""), path.stat()
+    mark = json.dumps({"size": stamp.st_size, "changed": stamp.st_mtime_ns})
     try:
         with zipfile.ZipFile(path) as file:
             inner = _find_tub(file, path)
             if not folder.exists():
                 with make_folder(folder, TubError) as fresh:
                     file.extractall(fresh)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+                    (fresh / MARK).write_text(mark, encoding="utf-8")
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError) as error:
         raise TubError(f"{path} cannot be unpacked: {error}; take the folder that was packed into it.") from error
-    if not (folder / inner / MANIFEST_NAME).is_file():
-        raise TubError(f"{folder} is there already and is not what {path} holds; rename one of the two.")
+    marked = folder / MARK
+    if not marked.is_file() or marked.read_text(encoding="utf-8") != mark:
+        raise TubError(f"{folder} is there already and is not of {path} as it is now; rename or remove one of the two.")
     return folder / inner
 
 

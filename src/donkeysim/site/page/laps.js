@@ -5,7 +5,7 @@
 import { EVENTS } from "./machine.js";
 
 export const STEPS = 127; // controls have so many steps to each side
-const MOST_FRAMES = 20 * 60 * 15;
+const MOST_FRAMES = 20 * 60 * 15; // of a run whose laps are kept
 
 /** Drive controls from the start: where the car was in each frame, and the last lap; null: there was none. */
 export function replay(machine, controls) {
@@ -24,28 +24,37 @@ export class Run {
   constructor() { this.clear(); }
 
   clear() {
-    this.controls = [];
-    this.poses = [];
+    this.controls = []; // of all frames since the start
+    this.poses = []; // of those since the lap began
+    this.first = 0; // frames before these
     this.begun = null; // of the lap, s
-    this.isShown = false; // the expert has driven in this lap
+    this.who = null; // has driven in this lap; "several": one after the other
     this.last = null;
   }
 
-  /** Note a frame that has passed, and return the lap that ended in it, or null; `isShown`: the expert drove. */
-  note(angle, throttle, machine, isShown = false) {
-    this.isShown ||= isShown;
-    this.controls.push(angle, throttle);
+  /** Note a frame that has passed and who drove, and return the lap that ended in it, or null. */
+  note(angle, throttle, machine, who = "user") {
+    this.who = this.who === null || this.who === who ? who : "several";
+    if (this.controls.length <= 2 * MOST_FRAMES) this.controls.push(angle, throttle);
     this.poses.push(machine.after);
     let finished = null;
     for (const { time, kind, value } of machine.listEvents()) {
-      if (kind === EVENTS.lap && this.begun !== null && this.controls.length <= 2 * MOST_FRAMES) {
-        const begin = Math.max(Math.floor(this.begun * 20) - 1, 0);
-        finished = { time: value, poses: this.poses.slice(begin), begin: this.begun * 20 - begin, isShown: this.isShown, controls: Int8Array.from(this.controls) };
-        this.last = finished;
-      }
-      if (kind === EVENTS.crossing || kind === EVENTS.lap) [this.begun, this.isShown] = [time, isShown];
+      if (kind === EVENTS.lap && this.begun !== null) finished = this.last = this.keep(value);
+      if (kind === EVENTS.crossing || kind === EVENTS.lap) this.begin(time, who);
     }
     return finished;
+  }
+
+  /** The lap that has just ended; without controls where too much was driven before. */
+  keep(time) {
+    const isShort = this.controls.length <= 2 * MOST_FRAMES;
+    return { time, who: this.who, poses: this.poses.slice(), begin: this.begun * 20 - this.first, controls: isShort ? Int8Array.from(this.controls) : null };
+  }
+
+  begin(time, who) {
+    const first = Math.max(Math.floor(time * 20) - 1, 0);
+    this.poses.splice(0, first - this.first);
+    [this.begun, this.who, this.first] = [time, who, first];
   }
 }
 
@@ -76,17 +85,17 @@ export async function writeLap(place, controls) {
   const stream = new Blob([controls]).stream().pipeThrough(new CompressionStream("deflate-raw"));
   const packed = new Uint8Array(await new Response(stream).arrayBuffer());
   const text = btoa(Array.from(packed, (byte) => String.fromCharCode(byte)).join(""));
-  return `${place}.${text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
+  return `${encodeURIComponent(place)}.${text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
 }
 
 /** The place and the controls of a link's lap; null: it is none. */
 export async function readLap(text) {
   try {
-    const [place, packed] = text.split(".");
+    const [, place, packed] = /^(.*)\.([^.]*)$/.exec(text);
     const bytes = Uint8Array.from(atob(packed.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
     const controls = new Int8Array(await new Response(stream).arrayBuffer());
-    return controls.length && controls.length % 2 === 0 && controls.length <= 2 * MOST_FRAMES ? { place, controls } : null;
+    return controls.length && controls.length % 2 === 0 && controls.length <= 2 * MOST_FRAMES ? { place: decodeURIComponent(place), controls } : null;
   } catch {
     return null;
   }

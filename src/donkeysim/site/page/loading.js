@@ -15,16 +15,20 @@ export async function openModule(address) {
 /** A file, which may be on its way. */
 export async function fetchFile(address) {
   const answer = await fetch(address);
-  if (!answer.ok) throw new PageError("no_network");
+  if (!answer.ok) throw new PageError(answer.status === 404 ? "site_changed" : "no_network");
   return answer;
 }
 
 /** Give the parts of a stream as they come. */
 export async function* listParts(stream) {
   const reader = stream.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    yield value;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    reader.cancel(); // nobody wants the rest
   }
 }

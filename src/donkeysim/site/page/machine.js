@@ -78,7 +78,10 @@ export class Machine {
     return view;
   }
 
-  /** Room for so many bytes, never given back; addresses stay, arrays from before must be asked for again. */
+  /** Give back all room that was asked for since `end` was this. */
+  release(end) { this.end = end; }
+
+  /** Room for so many bytes, given back by `release` only; addresses stay, arrays from before must be asked for again. */
   allocate(size) {
     const at = this.end;
     this.end += Math.ceil(size / 64) * 64;

@@ -9,7 +9,7 @@ export class Network {
     this.machine = machine;
     this.kept = new Map(); // weights in the module's memory, by name
     const missing = this.nodes.find((node) => !(node.kind in LAYERS));
-    if (missing) throw Object.assign(new PageError("no_layer"), { layer: missing.kind });
+    if (missing) refuse(missing.kind);
     this.room = new Room(machine);
   }
 
@@ -78,6 +78,9 @@ function describe({ at, shape }) {
   return [0, 0, count(shape), 4, at, ...shape, ...strides];
 }
 
+/** Say that pages cannot run a layer, or not as this network wants it. */
+function refuse(layer) { throw Object.assign(new PageError("no_layer"), { layer }); }
+
 const count = (shape) => shape.reduce((product, side) => product * side, 1);
 const each = (change) => ([{ shape, data }]) => ({ shape, data: Float32Array.from(data, change) });
 
@@ -92,7 +95,8 @@ const LAYERS = {
   Tanh: each(Math.tanh),
   Sigmoid: each((value) => 1 / (1 + Math.exp(-value))),
   HardSigmoid: ([value], { alpha = 0.2, beta = 0.5 }) => each((one) => Math.min(Math.max(alpha * one + beta, 0), 1))([value]),
-  Softmax: ([{ shape, data }]) => {
+  Softmax: ([{ shape, data }], { axis = -1 }) => {
+    if (count(shape.slice(0, -1)) !== 1 || (axis !== -1 && axis !== shape.length - 1)) refuse("Softmax");
     const most = Math.max(...data), powers = data.map((value) => Math.exp(value - most)); // of one row: pictures come one by one
     const sum = powers.reduce((total, value) => total + value, 0);
     return { shape, data: powers.map((value) => value / sum) };
@@ -107,7 +111,14 @@ const LAYERS = {
   Squeeze: ([value], _, network, node) => reshape(value, dropSides(value, network.constants.get(node.inputs[1])?.data)),
   Concat: (values, { axis }) => concatenate(values, axis),
   Slice: ([value, begins, ends, axes, steps]) => slice(value, begins.data, ends.data, axes?.data, steps?.data),
-  Pad: ([value, pads], settings) => pad(value, pads?.data ?? settings.pads),
+  Pad: ([value, pads, filling, axes], settings) => {
+    if ((settings.mode ?? "constant") !== "constant" || filling?.data[0] || settings.value || axes) refuse("Pad");
+    return pad(value, pads?.data ?? settings.pads);
+  },
+  Clip: ([{ shape, data }, low, high]) => {
+    const [least, most] = [low?.data[0] ?? -Infinity, high?.data[0] ?? Infinity];
+    return { shape, data: Float32Array.from(data, (value) => Math.min(Math.max(value, least), most)) };
+  },
   Conv: convolve,
   Gemm: multiply,
   MatMul: (given, settings, network, node) => multiply([...given, undefined], settings, network, node),
@@ -195,7 +206,7 @@ function concatenate(values, axis) {
 }
 
 function slice(value, begins, ends, axes = begins.map((_, axis) => axis), steps = begins.map(() => 1)) {
-  if (steps.some((step) => step !== 1)) throw Object.assign(new PageError("no_layer"), { layer: "Slice" });
+  if (steps.some((step) => step !== 1)) refuse("Slice");
   return axes.reduce((part, axis, index) => {
     const at = axis < 0 ? axis + part.shape.length : axis, side = part.shape[at];
     const place = (number) => Math.min(Math.max(number < 0 ? number + side : number, 0), side);
@@ -236,7 +247,7 @@ function padPicture(value, settings, field, steps) {
 
 function convolve([value, weight, bias], settings, network, node) {
   const { strides = [1, 1], dilations = [1, 1], group = 1 } = settings;
-  if (value.shape.length !== 4 || group !== 1 || dilations.some((step) => step !== 1)) throw Object.assign(new PageError("no_layer"), { layer: node.kind });
+  if (value.shape.length !== 4 || group !== 1 || dilations.some((step) => step !== 1)) refuse(node.kind);
   const kept = network.keep(node.inputs[1], () => transpose(weight, [2, 3, 1, 0]));
   const offset = network.keep(node.inputs[2] || `${node.outputs[0]} bias`, () => bias ?? { shape: [weight.shape[0]], data: new Float32Array(weight.shape[0]) });
   const { shape, data } = transpose(padPicture(value, settings, weight.shape.slice(2), strides), [0, 2, 3, 1]);
@@ -250,7 +261,7 @@ function convolve([value, weight, bias], settings, network, node) {
 }
 
 function multiply([value, weight, bias], { transB = 0, alpha = 1, beta = 1 }, network, node) {
-  if (!weight || alpha !== 1 || beta !== 1 || count(value.shape.slice(0, -1)) !== 1) throw Object.assign(new PageError("no_layer"), { layer: node.kind });
+  if (!weight || alpha !== 1 || beta !== 1 || count(value.shape.slice(0, -1)) !== 1) refuse(node.kind);
   const kept = network.keep(node.inputs[1], () => (transB ? transpose(weight, [1, 0]) : weight));
   const width = kept.shape.at(-1);
   const offset = network.keep(node.inputs[2] || `${node.outputs[0]} bias`, () => (bias ? { shape: [width], data: bias.data } : { shape: [width], data: new Float32Array(width) }));
@@ -264,7 +275,7 @@ function pool(value, settings, isMost) {
   const field = settings.kernel_shape, steps = settings.strides ?? field.map(() => 1);
   const [, channels, height, width] = value.shape;
   const before = settings.pads ?? [0, 0, 0, 0];
-  if (before.some((side) => side) || (settings.auto_pad ?? "NOTSET").startsWith("SAME")) throw Object.assign(new PageError("no_layer"), { layer: "Pool" });
+  if (before.some((side) => side) || (settings.auto_pad ?? "NOTSET").startsWith("SAME") || settings.ceil_mode) refuse("Pool");
   const [rows, columns] = [[height, 0], [width, 1]].map(([side, axis]) => Math.floor((side - field[axis]) / steps[axis]) + 1);
   const data = new Float32Array(channels * rows * columns);
   for (let channel = 0, at = 0; channel < channels; channel++) {

@@ -2,6 +2,7 @@
 
 import { PageError } from "./place_file.js";
 
+const ELSEWHERE = 1; // where a tensor's numbers are: in another file
 const FLOAT = 1, UINT8 = 2, INT32 = 6, INT64 = 7, DOUBLE = 11; // kinds of numbers
 
 /**
@@ -48,7 +49,14 @@ function readValue(value) {
 }
 
 function readTensor(tensor) {
+  const { shape, data } = readNumbers(tensor);
+  if (data.length !== shape.reduce((product, side) => product * side, 1)) throw new Error("numbers that are not there");
+  return { shape, data };
+}
+
+function readNumbers(tensor) {
   const shape = tensor.numbers(1), kind = tensor.number(2);
+  if (tensor.number(14) === ELSEWHERE) throw new Error("numbers in another file");
   const raw = tensor.has(9) ? tensor.bytes(9).slice().buffer : null;
   if (kind === FLOAT) return { shape, data: raw ? new Float32Array(raw) : Float32Array.from(tensor.floats(4)) };
   if (kind === DOUBLE && raw) return { shape, data: Float32Array.from(new Float64Array(raw)) };
@@ -75,7 +83,7 @@ class Message {
       if ((key & 7) === 0) value = readNumber();
       else if ((key & 7) === 1) { value = numbers.getFloat64(at, true); at += 8; }
       else if ((key & 7) === 5) { value = numbers.getFloat32(at, true); at += 4; }
-      else if ((key & 7) === 2) { const length = readNumber(); value = bytes.subarray(at, at + length); at += length; }
+      else if ((key & 7) === 2) { const length = readNumber(); if (length < 0) throw new Error("a length below 0"); value = bytes.subarray(at, at + length); at += length; }
       else throw new Error(`a field of kind ${key & 7}`);
       if (at > bytes.length) throw new Error("a field that does not end");
       this.fields.set(field, [...(this.fields.get(field) ?? []), value]);

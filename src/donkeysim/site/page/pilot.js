@@ -20,15 +20,18 @@ export class Pilot {
     const isFirst = sides.length === 3 && ![1, 3].includes(sides[2]); // files of PyTorch have the channels first
     const [rows, columns, channels] = isFirst ? [sides[1], sides[2], sides[0]] : sides;
     const isFit = sides.length === 3 && rows === height && columns === width && (channels === 3 || channels === 1);
+    if (sides.length === 4) throw new PageError("pilot_inputs"); // several pictures
     if (!isFit) throw new PageError("pilot_picture");
     if (others.length > 1 || (others.length && model.header.kind !== "memory")) throw new PageError("pilot_inputs");
-    if (model.header.transformations?.length) throw new PageError("pilot_transformations");
+    if (model.header.transformations?.length || model.header.post_transformations?.length) throw new PageError("pilot_transformations");
     Object.assign(this, { isGrey: channels === 1, isFirst, hasBytes: picture.hasBytes, name: picture.name });
     this.shape = [1, rows, columns, channels];
     this.memory = others[0]?.name;
     this.length = (others[0]?.shape[1] ?? 0) / 2;
     this.range = model.header.throttle_range ?? 0.8;
     this.network = new Network(model, machine);
+    this.reset();
+    this.drive(new Uint8Array(3 * width * height)); // what fails fails now
     this.reset();
   }
 
@@ -41,6 +44,7 @@ export class Pilot {
     const inputs = { [this.name]: this.isFirst ? transpose(seen, [0, 3, 1, 2]) : seen };
     if (this.memory) inputs[this.memory] = { shape: [1, 2 * this.length], data: Float32Array.from(this.commands.flat()) };
     const command = this.decode(this.network.run(inputs).map(({ data: numbers }) => Array.from(numbers)));
+    if (command.length !== 2 || !command.every(Number.isFinite)) throw new PageError("no_command");
     if (this.memory) this.commands = [...this.commands.slice(1), command];
     return command.map((value) => Math.max(-1, Math.min(1, value)));
   }

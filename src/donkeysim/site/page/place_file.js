@@ -28,15 +28,15 @@ export class Arrival {
   }
 
   /** Nobody will send the rest. */
-  cancel(error) {
-    this.error = error;
+  cancel() {
+    this.isCancelled = true;
     this.add(null);
   }
 
   /** The bytes [begin, end), as soon as they are there. */
   async take(begin, end) {
     while (this.count < end && !this.isWhole) await new Promise((done) => { this.waiting.push(done); });
-    if (this.error) throw this.error;
+    if (this.isCancelled) throw new PageError("another");
     if (this.count < end) throw new PageError("no_place");
     if (this.parts.length > 1) this.parts = [join(this.parts, this.count)];
     return this.parts[0].slice(begin, end);

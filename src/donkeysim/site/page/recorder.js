@@ -4,6 +4,7 @@ import { writeZip } from "./zip.js";
 
 const QUALITY = 0.92;
 const PER_CATALOG = 1000;
+const MOST = 60_000; // records: a ZIP file of this kind holds no more
 const INPUTS = { "cam/image_array": "image_array", "user/angle": "float", "user/throttle": "float", "user/mode": "str" };
 
 export class Recorder {
@@ -11,12 +12,17 @@ export class Recorder {
     this.place = place;
     this.records = [];
     this.begun = Date.now();
+    this.isSaved = true; // there is nothing to be lost
   }
+
+  get isFull() { return this.count >= MOST; }
 
   get count() { return this.records.length; }
 
   /** Add what was seen (red, green, blue, alpha of each pixel) and what was done then. */
   add(pixels, width, height, angle, throttle) {
+    if (this.isFull) return;
+    this.isSaved = false;
     const canvas = new OffscreenCanvas(width, height);
     canvas.getContext("2d").putImageData(new ImageData(pixels, width, height), 0, 0);
     this.records.push({ picture: canvas.convertToBlob({ type: "image/jpeg", quality: QUALITY }), angle, throttle, time: Date.now() });
@@ -28,6 +34,7 @@ export class Recorder {
   /** The tub in a ZIP file, in a folder `data`. */
   async save() {
     const records = [...this.records];
+    this.isSaved = true;
     const session = `${new Date(this.begun).toISOString().slice(2, 10)}_0`;
     const files = [], paths = [];
     const add = (name, lines) => files.push({ name: `data/${name}`, bytes: new TextEncoder().encode(lines.map((line) => `${line}\n`).join("")) });

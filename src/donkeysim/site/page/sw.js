@@ -2,7 +2,8 @@
 //
 // SITE, the version and the files, is written above these lines.
 
-const NAME = `donkeysim-${SITE.version}`;
+const OWN = `donkeysim ${self.registration.scope} `; // other sites of this server have others
+const NAME = OWN + SITE.version;
 
 self.addEventListener("install", (event) => {
   self.skipWaiting();
@@ -11,7 +12,7 @@ self.addEventListener("install", (event) => {
 
 self.addEventListener("activate", (event) => {
   const remove = async () => {
-    for (const name of await caches.keys()) if (name.startsWith("donkeysim-") && name !== NAME) await caches.delete(name);
+    for (const name of await caches.keys()) if (name.startsWith(OWN) && name !== NAME) await caches.delete(name);
     await self.clients.claim();
   };
   event.waitUntil(remove());
@@ -19,14 +20,23 @@ self.addEventListener("activate", (event) => {
 
 self.addEventListener("fetch", (event) => {
   if (event.request.method !== "GET" || new URL(event.request.url).origin !== location.origin) return;
-  event.respondWith(answer(event.request));
+  event.respondWith(answer(event));
 });
 
-async function answer(request) {
+// Files that a page has used before this worker was there.
+self.addEventListener("message", (event) => {
+  const keep = async () => {
+    const cache = await caches.open(NAME);
+    for (const file of event.data.keep) if (!await cache.match(file)) await cache.add(file);
+  };
+  event.waitUntil(keep().catch(() => { /* there is no room, or no network: the next visit needs one */ }));
+});
+
+async function answer(event) {
   const cache = await caches.open(NAME);
-  const kept = await cache.match(request, { ignoreSearch: true });
+  const kept = await cache.match(event.request, { ignoreSearch: true });
   if (kept) return kept;
-  const response = await fetch(request);
-  if (response.ok && response.status === 200) await cache.put(request, response.clone());
+  const response = await fetch(event.request);
+  if (response.status === 200) event.waitUntil(cache.put(event.request, response.clone()).catch(() => { /* there is no room */ }));
   return response;
 }

@@ -4,7 +4,7 @@ import { Expert } from "./expert.js";
 import { findGhost, mix, replay, Run, STEPS } from "./laps.js";
 import { Machine } from "./machine.js";
 import { Pilot } from "./pilot.js";
-import { Arrival, PageError } from "./place_file.js";
+import { Arrival } from "./place_file.js";
 import { Recorder } from "./recorder.js";
 
 const PERIOD = 50; // ms
@@ -18,23 +18,45 @@ const OWN = 1, GHOST = 2; // ids of the cars of a moment
 const GHOST_PAINT = [150, 165, 180];
 
 class Drive {
-  constructor(machine) {
+  /** @param {Map<string, Recorder>} recorders what was recorded, by place: it stays when one drives elsewhere */
+  constructor(machine, recorders) {
     this.machine = machine;
     this.run = new Run();
     this.expert = new Expert(machine.header);
     this.pilot = null;
-    this.recorder = new Recorder(machine.header.name);
-    this.mode = "user";
+    this.end = machine.end; // of memory without a pilot's
+    this.recorders = recorders;
+    this.who = "user";
     [this.angle, this.throttle] = [0, 0];
     this.isRecording = false;
-    this.best = null;
-    this.shown = null; // a lap of the expert
-    this.begun = null; // of the lap, on the world's clock
-    this.period = 0;
+    this.best = { user: null, pilot: null, expert: null };
+    this.rival = null; // a lap that a link has brought
     const count = machine.header.arrays.prop_position?.shape[0] ?? 0;
     this.props = Array.from({ length: count }, (_, index) => this.readProp(index));
     this.frames = 0;
     this.turn = null;
+  }
+
+  get recorder() {
+    const { name } = this.machine.header;
+    if (!this.recorders.has(name)) this.recorders.set(name, new Recorder(name));
+    return this.recorders.get(name);
+  }
+
+  /** Let a person or the expert drive, or a network. */
+  choose(who, content = null) {
+    if (who === "pilot") {
+      this.who = "user"; // until the network has shown that it can
+      this.machine.release(this.end);
+      this.pilot = new Pilot(content, this.machine);
+    }
+    this.who = who;
+  }
+
+  /** Record from now on, or no more; what was saved before does not begin the next tub. */
+  record(isRecording) {
+    if (isRecording && this.recorder.count && this.recorder.isSaved) this.recorders.delete(this.machine.header.name);
+    this.isRecording = isRecording;
   }
 
   /** Let one frame pass. */
@@ -46,7 +68,7 @@ class Drive {
     const [width, height] = machine.header.car.picture;
     if (this.isRecording && this.isWorth()) this.recorder.add(shown.slice(), width, height, angle / STEPS, throttle / STEPS);
     machine.step(-angle / STEPS, throttle / STEPS, 0);
-    const lap = this.run.note(angle, throttle, machine, this.mode !== "user" && !this.pilot);
+    const lap = this.run.note(angle, throttle, machine, this.who);
     if (lap) this.note(lap);
     this.frames += 1;
     this.beaten = performance.now();
@@ -55,37 +77,37 @@ class Drive {
 
   /** Angle and throttle of whoever drives. */
   decide(picture) {
-    const mine = [this.angle, this.throttle];
-    if (this.mode === "user") return mine;
-    const [angle, throttle] = this.pilot ? this.pilot.drive(picture) : this.expert.drive(this.machine);
-    return [angle, this.mode === "local_angle" ? this.throttle : throttle];
+    if (this.who === "user") return [this.angle, this.throttle];
+    return this.who === "pilot" ? this.pilot.drive(picture) : this.expert.drive(this.machine);
   }
 
-  /** Whether a record of now is worth keeping: the car is driven, on the road. */
-  isWorth() { return Math.abs(this.machine.array("forward_speed")[0]) > STANDS && this.machine.array("on_road")[0] !== 0; }
+  /** Whether a record of now is worth keeping: a person or the expert drives, on the road. */
+  isWorth() { return this.who !== "pilot" && Math.abs(this.machine.array("forward_speed")[0]) > STANDS && this.machine.array("on_road")[0] !== 0; }
 
-  /** Keep the best lap, and one of the expert's to race against where there is none. */
+  /** Keep the best lap of each who drives; one that several drove is nobody's. */
   note(lap) {
-    if (lap.isShown) this.shown = lap;
-    else if (!this.best || lap.time < this.best.time) this.best = lap;
-    self.postMessage({ kind: "lap", time: lap.time, isBest: this.best === lap, isShown: lap.isShown, controls: lap.controls });
+    const { who, time, controls } = lap;
+    const isBest = who in this.best && (!this.best[who] || time < this.best[who].time);
+    if (isBest) this.best[who] = lap;
+    self.postMessage({ kind: "lap", who, time, isBest, controls });
   }
 
   tell(angle, throttle) {
     const { machine } = this;
     return {
-      angle, throttle, mode: this.mode,
+      angle, throttle, who: this.who,
       speed: machine.array("forward_speed")[0],
       onRoad: machine.array("on_road")[0] !== 0,
       lapTime: this.run.begun === null ? null : this.frames / 20 - this.run.begun,
-      best: this.best?.time ?? null,
+      best: this.best[this.who]?.time ?? null,
       records: this.recorder.count,
+      isSaved: [...this.recorders.values()].every((recorder) => recorder.isSaved),
       isRecording: this.isRecording,
     };
   }
 
   findGhost(seconds) {
-    const lap = this.best ?? this.shown;
+    const lap = this.rival ?? this.best.user ?? this.best.pilot ?? this.best.expert;
     return lap && this.run.begun !== null ? findGhost(lap, seconds - this.run.begun) : null;
   }
 
@@ -160,7 +182,8 @@ function addAlpha(picture) {
 }
 
 let drive = null;
-let arrival = null; // of the place
+let arrival = null; // of a place
+const recorders = new Map();
 let isPaused = false;
 let timer = 0;
 let due = 0;
@@ -172,27 +195,35 @@ function go() {
   const now = performance.now();
   if (now - due > MOST_LATE) due = now;
   if (now >= due) {
-    drive.beat();
+    try {
+      drive.beat();
+    } catch (error) {
+      drive.choose("user");
+      tellFault("pilot", error);
+    }
     due += PERIOD;
   }
   timer = setTimeout(go, Math.max(due - performance.now(), 0));
 }
 
+function tellFault(task, error, number = null) {
+  console.warn(error);
+  self.postMessage({ kind: "fault", task, number, name: error.name === "PageError" ? error.message : null, layer: error.layer, sentence: String(error) });
+}
+
 const TASKS = {
   async open({ number, module, kernels, lap, best }) {
-    clearTimeout(timer);
-    drive = null;
-    arrival?.cancel(new PageError("another"));
+    arrival?.cancel();
     arrival = Object.assign(new Arrival(), { number });
     const machine = await Machine.open(arrival, module, kernels);
-    const next = new Drive(machine);
-    const shared = lap ? replay(machine, lap) : null;
-    const own = best ? replay(machine, best) : null;
-    next.best = shared ?? own;
+    if (arrival.number !== number) return; // another was asked for meanwhile
+    const next = new Drive(machine, recorders);
+    next.rival = lap ? replay(machine, lap) : null;
+    next.best.user = best ? replay(machine, best) : null;
     drive = next;
     const model = machine.model;
     machine.model = null;
-    self.postMessage({ kind: "open", header: machine.header, model, shared: shared?.time ?? null, best: own?.time ?? null }, [model.buffer]);
+    self.postMessage({ kind: "open", number, header: machine.header, model, rival: next.rival?.time ?? null }, [model.buffer]);
     due = performance.now();
     go();
   },
@@ -201,30 +232,28 @@ const TASKS = {
   tell({ message }) {
     if (!drive) return;
     if ("angle" in message) [drive.angle, drive.throttle] = [message.angle, message.throttle];
-    if ("drive_mode" in message) drive.mode = message.drive_mode;
-    if ("recording" in message) drive.isRecording = message.recording;
+    if ("recording" in message) drive.record(message.recording);
     if (message.reset) drive.restart();
   },
-  pilot({ content }) {
-    if (drive) drive.pilot = content ? new Pilot(content, drive.machine) : null;
-    self.postMessage({ kind: "pilot", isNetwork: content !== null });
-  },
+  choose({ who, content }) { drive?.choose(who, content); },
   pause({ isHidden }) {
     isPaused = isHidden;
     due = performance.now();
     go();
   },
-  draw({ view, aspect }) { if (drive && !isPaused) drive.draw(view, aspect); },
+  draw({ view, aspect }) {
+    if (drive && !isPaused) drive.draw(view, aspect);
+    else self.postMessage({ kind: "drawn", picture: null });
+  },
   drop({ seconds }) { drive?.recorder.drop(seconds * 20); },
-  clear() { if (drive) drive.recorder = new Recorder(drive.machine.header.name); },
-  async save() { if (drive?.recorder.count) self.postMessage({ kind: "tub", file: await drive.recorder.save() }); },
+  async save() { if (drive?.recorder.count) self.postMessage({ kind: "tub", name: drive.machine.header.name, file: await drive.recorder.save() }); },
 };
 
 self.onmessage = async ({ data }) => {
   try {
     await TASKS[data.task](data);
   } catch (error) {
-    console.warn(error);
-    self.postMessage({ kind: "fault", task: data.task, name: error.name === "PageError" ? error.message : null, layer: error.layer, sentence: String(error) });
+    if (error.name === "PageError" && error.message === "another") return;
+    tellFault(data.task === "choose" ? "pilot" : data.task, error, data.number);
   }
 };
