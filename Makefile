@@ -42,7 +42,7 @@ device: $(DEV)
 site: $(DEV)
 	$(BIN)/donkey site --out site $(ARGS)
 
-# The same in a browser; its kernels take half a minute to compile.
+# The same in a browser, and what browsers draw; kernels for that take half a minute to compile.
 visit: $(DEV)
 	$(BIN)/python -m pytest -m site -n auto tests/e2e/visit $(ARGS)
 

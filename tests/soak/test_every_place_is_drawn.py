@@ -15,7 +15,7 @@ from donkeysim.world.tracks.catalogue import list_scenes
 from stand_ins.served_app import ServedApp
 from stand_ins.shown_simulator import ShownSimulator
 
-sys.path.append(str(Path(__file__).parents[1] / "e2e"))
+sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("e2e", "e2e/visit")]
 chromium = pytest.importorskip("chromium")
 test_viewer = pytest.importorskip("test_viewer")
 
