@@ -7,6 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from filelock import FileLock
+
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.extras import describe_install
 from donkeysim.core.kernel import CACHE_FOLDER, name_sources
@@ -37,7 +39,9 @@ def make_module() -> Path:
     if found is not None:
         return found
     module = CACHE_FOLDER / name_module()
-    compile_module(module)
+    with FileLock(f"{module}.lock"):  # two programs that start at once compile once
+        if not module.is_file():
+            compile_module(module)
     return module
 
 
