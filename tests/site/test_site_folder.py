@@ -114,5 +114,5 @@ def test_a_checkout_without_a_linker_says_what_to_install(monkeypatch, tmp_path)
 def test_files_are_where_they_are_looked_for():
     for place, names in ((SHARED, folder.SHARED_FILES), (CONTROL, CONTROL_FILES), (PAGE, ("index.html", "sw.js"))):
         assert all((place / name).is_file() for name in names)
-    drawn = {path.stem for path in (SHARED / "viewer").glob("*.js")} - {"drawing", "keeping", "quality"}
+    drawn = {path.stem for path in (SHARED / "viewer").glob("*.js")} - {"drawing", "keeping", "moments", "quality"}
     assert set(folder.DRAWN_LATER) == drawn

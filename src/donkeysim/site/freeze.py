@@ -22,9 +22,9 @@ from donkeysim.sim.commands import Retire
 from donkeysim.sim.simulator import STEPS_PER_FRAME, Simulator
 from donkeysim.site.kernels.layers import convolve, multiply
 from donkeysim.site.memory import Call, MemoryImage
-from donkeysim.site.pictures import SKY, list_model_pictures, list_textures, pack_scene, pick_alpha
+from donkeysim.site.pictures import SKY, list_levels, list_model_pictures, list_textures, pack_scene, pick_alpha
 from donkeysim.site.place_file import Header, write_place_file
-from donkeysim.watch.moments import Seat
+from donkeysim.watch.moments import describe_seat
 from donkeysim.watch.place_model import encode_webp, write_place
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec, WorldSpec
@@ -142,7 +142,8 @@ def freeze(spec: SceneSpec, kernels: str) -> bytes:
     arrays, changing = _describe_arrays(frozen), _list_changing(frozen)
     travelling = {level for texture in textures for level in texture.levels}
     parts = [part for part in image.list_parts() if part[0] != texel_at]
-    parts += [part for part in _list_levels(tables, texel_at) if part[0] not in travelling]
+    levels = [level for row in range(len(tables.size_log)) for level in list_levels(tables, row)]
+    parts += [(image.find(level), level.tobytes()) for level in levels if image.find(level) not in travelling]
     sections["memory"] = b"".join(content for _, content in parts)
     plan = PathFollower(packed.scene, car, "steady").plan
     header = Header(
@@ -155,7 +156,7 @@ def freeze(spec: SceneSpec, kernels: str) -> bytes:
         arrays=arrays,
         changing=changing,
         fields={"chase": VIEW.fov, "seat": CAMERA.fov},
-        seat=Seat(CAMERA.position, CAMERA.rotation, CAMERA.fov, CAMERA.width / CAMERA.height),
+        seat=describe_seat(CAMERA),
         car=_describe_car(frozen.simulator),
         line=np.column_stack([plan.point, plan.heading, plan.speed, plan.acceleration]).round(4).tolist(),
         is_closed=plan.closed,
@@ -184,16 +185,6 @@ def _list_changing(frozen: Frozen) -> list[tuple[int, int]]:
     simulator, image = frozen.simulator, frozen.image
     changing = (*simulator.state, *simulator.control, *simulator.physics.book.derived, *simulator.physics.events)
     return sorted({(image.find(array), array.nbytes) for array in changing if array.size})
-
-
-def _list_levels(tables: PictureTables, texel_at: int) -> list[tuple[int, bytes]]:
-    """Return address and content of each mip level of all textures."""
-    levels = []
-    for (wide, high, last), bases in zip(tables.size_log.tolist(), tables.level_base.tolist(), strict=True):
-        for level, base in enumerate(bases[: last + 1]):
-            size = (1 << max(wide - level, 0)) * (1 << max(high - level, 0))
-            levels.append((texel_at + 4 * base, tables.texel[base : base + size].tobytes()))
-    return levels
 
 
 def _describe_car(simulator: Simulator) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image
 
-from donkeysim.core.types import ByteArray
+from donkeysim.core.types import ByteArray, WordArray
 from donkeysim.render.tables import PictureTables
 from donkeysim.render.texture import SKY_AXES
 from donkeysim.site.place_file import Texture
@@ -80,12 +80,16 @@ def list_textures(packed: PackedScene, tables: PictureTables, texel_at: int) -> 
     return listed
 
 
+def list_levels(tables: PictureTables, row: int) -> list[WordArray]:
+    """Return the texels of all mip levels of a texture, from the largest to the smallest, each of shape [count]."""
+    wide, high, last = tables.size_log[row].tolist()
+    sizes = [(1 << max(wide - level, 0)) * (1 << max(high - level, 0)) for level in range(last + 1)]
+    return [tables.texel[base : base + size] for base, size in zip(tables.level_base[row], sizes, strict=False)]
+
+
 def pick_alpha(tables: PictureTables, index: int) -> bytes:
-    """Return the alpha of all levels of a texture, from the largest to the smallest, a byte each."""
-    wide, high, last = tables.size_log[WHITE + index].tolist()
-    first = int(tables.level_base[WHITE + index, 0])
-    size = sum((1 << max(wide - level, 0)) * (1 << max(high - level, 0)) for level in range(last + 1))
-    return (tables.texel[first : first + size] >> 24).astype(np.uint8).tobytes()
+    """Return the alpha of all levels of a scene's texture, from the largest to the smallest, a byte each."""
+    return (np.concatenate(list_levels(tables, WHITE + index)) >> 24).astype(np.uint8).tobytes()
 
 
 def list_model_pictures(model: bytes) -> set[str]:

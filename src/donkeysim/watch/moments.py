@@ -128,7 +128,7 @@ def describe_moment(snapshot: FrameSnapshot, time: float, period: float, is_stil
         place=find_place_file(snapshot.scene).name,
         is_still=is_still,
         cars=[describe_car(poses, row, ids[row], snapshot.bodies[row], _aim_tv(snapshot, row)) for row in shown],
-        seats={ids[row]: seat for row in shown if (seat := _describe_seat(snapshot.cameras.get(row))) is not None},
+        seats={ids[row]: describe_seat(camera) for row in shown if (camera := snapshot.cameras.get(row)) is not None},
         props=_list_props(snapshot.scene, poses.prop_position, poses.prop_orientation),
         chosen=ids.get(snapshot.cuts.chosen, -1),
     )
@@ -141,8 +141,7 @@ def tell_still(snapshot: FrameSnapshot) -> bytes:
 
 def describe_place(scene: Scene, camera: CameraSpec) -> PlaceMoment:
     """Return a place without cars; the seat 0 is that of a car which is none of them."""
-    seat = _describe_seat(camera)
-    assert seat is not None, "there is a camera"
+    seat = describe_seat(camera)
     name = find_place_file(scene).name
     return PlaceMoment(0.0, 0.0, name, is_still=True, cars=[], seats={0: seat}, props=[], chosen=-1)
 
@@ -175,9 +174,8 @@ def _aim_tv(snapshot: FrameSnapshot, row: int) -> tuple[float, ...] | None:
     return None if aimed is None else tuple(_round(np.array((*aimed[0][0], *aimed[0][1], aimed[1]))))
 
 
-def _describe_seat(camera: CameraSpec | None) -> Seat | None:
-    if camera is None:
-        return None
+def describe_seat(camera: CameraSpec) -> Seat:
+    """Return where a car's camera is and what it sees."""
     return Seat(camera.position, camera.rotation, camera.fov, camera.width / camera.height)
 
 

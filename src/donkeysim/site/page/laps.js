@@ -3,6 +3,7 @@
 // A lap is kept as its controls. The simulator is repeatable, so driving them again is the lap, on any machine.
 
 import { EVENTS } from "./machine.js";
+import { blendCar } from "./shared/viewer/moments.js";
 
 export const STEPS = 127; // controls have so many steps to each side
 const MOST_FRAMES = 20 * 60 * 15; // of a run whose laps are kept
@@ -63,21 +64,7 @@ export function findGhost(lap, seconds) {
   const at = lap.begin + seconds * 20 - 1; // the first pose is that after the first frame
   const index = Math.max(Math.floor(at), 0);
   if (index + 1 >= lap.poses.length) return null;
-  return mix(lap.poses[index], lap.poses[index + 1], Math.max(at - index, 0));
-}
-
-/** How things are on the way from one frame to the next. */
-export function mix(first, last, share) {
-  const between = (one, other) => one.map((value, index) => value + share * (other[index] - value));
-  const sign = [3, 4, 5, 6].reduce((sum, axis) => sum + first.pose[axis] * last.pose[axis], 0) < 0 ? -1 : 1;
-  const pose = last.pose.map((value, axis) => { const from = axis < 3 ? first.pose[axis] : sign * first.pose[axis]; return from + share * (value - from); });
-  const norm = Math.hypot(...pose.slice(3));
-  return {
-    pose: pose.map((value, axis) => (axis < 3 ? value : value / norm)),
-    steer: first.steer + share * (last.steer - first.steer),
-    wheels: between(first.wheels, last.wheels),
-    extensions: between(first.extensions, last.extensions),
-  };
+  return blendCar(lap.poses[index], lap.poses[index + 1], Math.max(at - index, 0));
 }
 
 /** A lap as text for a link. */

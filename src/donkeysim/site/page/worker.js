@@ -1,11 +1,12 @@
 // Drives: the simulator's clock, who drives, what is recorded, and what the page is told of it. It knows no document.
 
 import { Expert } from "./expert.js";
-import { findGhost, mix, replay, Run, STEPS } from "./laps.js";
+import { findGhost, replay, Run, STEPS } from "./laps.js";
 import { Machine } from "./machine.js";
 import { Pilot } from "./pilot.js";
 import { Arrival } from "./place_file.js";
 import { Recorder } from "./recorder.js";
+import { blendCar } from "./shared/viewer/moments.js";
 
 const PERIOD = 50; // ms
 const MOST_LATE = 250; // ms; what is missed by more is not made up for
@@ -142,7 +143,7 @@ class Drive {
   draw(view, aspect) {
     const { machine } = this;
     const share = Math.min((performance.now() - (this.beaten ?? 0)) / PERIOD, 1);
-    const car = mix(machine.before, machine.after, share);
+    const car = blendCar(machine.before, machine.after, share);
     const [width, height] = machine.header.car.view;
     const there = this.findGhost((this.frames - 1 + share) / 20);
     const isNear = there && Math.hypot(there.pose[0] - car.pose[0], there.pose[1] - car.pose[1]) < HIDING;

@@ -69,17 +69,22 @@ export function blend(before, after, share) {
   const former = new Map(before.cars.map((car) => [car.id, car]));
   const cars = after.cars.map((car) => {
     const past = former.get(car.id);
-    if (!past || findDistance(past, car) >= LEAP) return car;
-    return { ...car,
-      pose: mixPose(past.pose, car.pose, share),
-      tv: mixAim(past.tv, car.tv, share),
-      steer: past.steer + share * (car.steer - past.steer),
-      wheels: car.wheels.map((angle, index) => past.wheels[index] + share * (angle - past.wheels[index])),
-      extensions: car.extensions.map((length, index) => past.extensions[index] + share * (length - past.extensions[index])) };
+    return past ? blendCar(past, car, share) : car;
   });
   const places = new Map(before.props.map(([index, ...pose]) => [index, pose]));
   const props = after.props.map(([index, ...pose]) => [index, ...mixPose(places.get(index) ?? pose, pose, share)]);
   return { ...after, cars, props };
+}
+
+/** A car on its way from one moment to another; one that was put elsewhere is there. */
+export function blendCar(past, car, share) {
+  if (findDistance(past, car) >= LEAP) return car;
+  return { ...car,
+    pose: mixPose(past.pose, car.pose, share),
+    tv: mixAim(past.tv, car.tv, share),
+    steer: past.steer + share * (car.steer - past.steer),
+    wheels: car.wheels.map((angle, index) => past.wheels[index] + share * (angle - past.wheels[index])),
+    extensions: car.extensions.map((length, index) => past.extensions[index] + share * (length - past.extensions[index])) };
 }
 
 /** Place, roll, pitch, yaw and field of a camera beside the track, while it is the same one. */
