@@ -1,5 +1,7 @@
 """A race on the watching page in a real browser, over a race by a script: any moment of it can be shown."""
 
+import re
+
 import chromium
 import pytest
 from chromium import wait_on_page
@@ -181,7 +183,7 @@ def test_an_incident_of_the_journal_is_shown_slowly_from_three_seconds_before(op
     expect(page.locator("#play-speed")).to_have_value("0.5")
     expect(page.locator("#replay-sign")).to_be_visible()
     expect(page.locator(".line.chosen .pick")).to_have_text("Gao")
-    assert page.locator("#race-clock").inner_text().startswith("0:38")
+    expect(page.locator("#race-clock")).to_have_text(re.compile(r"0:(38|39|40)\."))  # it follows the pictures
     page.locator("#go-live").click()
     expect(page.locator("#race-clock")).to_have_text("0:52.0")
     expect(page.locator(".line.chosen")).to_have_count(0)
