@@ -32,7 +32,7 @@ from numba.extending import intrinsic
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.files import describe_failure
 from donkeysim.core.inner_compiler import COMPILER
-from donkeysim.core.ready_kernels import find_target, open_cache, open_ready
+from donkeysim.core.ready_kernels import describe_here, find_target, open_cache, open_ready
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -327,3 +327,5 @@ def find_ready_folder() -> Path | None:
 CACHE_FOLDER = find_cache_folder()
 READY_FOLDER = find_ready_folder()
 numba.config.CACHE_DIR = str(CACHE_FOLDER)  # type: ignore[attr-defined]
+if numba.config.CPU_FEATURES is None:  # type: ignore[attr-defined]
+    numba.config.CPU_FEATURES = describe_here()  # type: ignore[attr-defined]
