@@ -12,6 +12,7 @@ from benchmarks.measure import report, write_lines
 
 CASES = (
     "car_steps",
+    "roof",
     "physics_steps",
     "batches",
     "fidelity",
