@@ -1,5 +1,6 @@
 """The watching page in a real browser, over a stage without a simulator."""
 
+import itertools
 import re
 
 import chromium
@@ -361,7 +362,7 @@ def test_the_page_connects_again_after_the_simulator_was_restarted(open_page, se
 def test_nothing_overflows_at_any_size(open_page, served, scheme):
     served.stage.names = [f"racer number {index}" for index in range(16)]
     page = open_page(color_scheme=scheme)
-    for width, height in ((360, 640), (390, 844), (844, 390), (820, 1180), (1920, 1080)):
+    for width, height in ((360, 640), (390, 844), (844, 390), (820, 1180), (1000, 700), (1920, 1080)):
         page.set_viewport_size({"width": width, "height": height})
         wait_for_pictures(page, 2)
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
@@ -369,6 +370,17 @@ def test_nothing_overflows_at_any_size(open_page, served, scheme):
         assert screen["width"] >= 0.5 * width
         buttons = page.locator(".controls button:visible, #exit").all()
         assert all(button.bounding_box()["height"] >= 32 for button in buttons)
+        parts = page.locator(".controls :is(.segments, .watched, select, small, .button):visible").all()
+        boxes = [part.bounding_box() for part in parts]
+        assert not [pair for pair in itertools.combinations(boxes, 2) if overlap(*pair)], width
+
+
+def overlap(one, other):
+    """Return whether two boxes on the page have more than a pixel in common."""
+    return all(
+        one[at] + one[size] > other[at] + 1 and other[at] + other[size] > one[at] + 1
+        for at, size in (("x", "width"), ("y", "height"))
+    )
 
 
 @pytest.mark.parametrize("road", [None, RoadSpec()])
