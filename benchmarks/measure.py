@@ -58,6 +58,18 @@ def measure_rate(
     return statistics.median(rates), max(rates)
 
 
+def measure_call(work: Callable[[], object], seconds: float) -> tuple[float, float]:
+    """Return median and least processor time of a call of `work` on this thread [s], after one that allocates."""
+    work()
+    taken = []
+    begin = time.perf_counter()
+    while time.perf_counter() - begin < seconds or len(taken) < 3:
+        before = time.thread_time()
+        work()
+        taken.append(time.thread_time() - before)
+    return statistics.median(taken), min(taken)
+
+
 def print_figures(figures: Iterable[Figure]) -> None:
     """Print a table of results."""
     for figure in figures:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
-import time
 from collections.abc import Callable
 
-from benchmarks.measure import Figure
+from benchmarks.measure import Figure, measure_call
 from donkeysim.core.image import encode_picture
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import IMAGE_ENCODINGS, CameraSpec, LidarSpec, SceneSpec, WorldSpec
@@ -38,13 +37,6 @@ def run() -> list[Figure]:
 
 
 def _measure(name: str, work: Callable[[], object], note: str = "") -> Figure:
-    """Return median and best processor time of one call, after one that allocates."""
-    work()
-    taken = []
-    begin = time.perf_counter()
-    while time.perf_counter() - begin < 0.5 or len(taken) < 3:
-        before = time.thread_time()
-        work()
-        taken.append(1000.0 * (time.thread_time() - before))
-    taken.sort()
-    return Figure("pictures", name, taken[len(taken) // 2], taken[0], "ms", None, note)
+    """Return median and least processor time of one call."""
+    median, least = measure_call(work, 0.5)
+    return Figure("pictures", name, 1000.0 * median, 1000.0 * least, "ms", None, note)

@@ -6,14 +6,13 @@ texture of 1 MB. What a picture takes more is for finding what is seen, for runs
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from benchmarks.lap import LapDrive
-from benchmarks.measure import Figure
+from benchmarks.measure import Figure, measure_call
 from donkeysim.core.kernel import get_formula, kernel
 from donkeysim.core.types import Float32Array, IntArray, WordArray
 from donkeysim.render.kernels.footprint import lay_out_level
@@ -154,21 +153,12 @@ def run() -> list[Figure]:
         "every pixel marked once": (lambda: mark(whole), 1),
         f"a picture of generated_track, {CARS} cars": (drive.simulator.render, CARS),
     }
-    taken = {name: measure_least(work, count) for name, (work, count) in works.items()}
-    (texels, _, marks, picture) = (median for median, _ in taken.values())
+    taken = {}
+    for name, (work, count) in works.items():
+        median, least = measure_call(work, 2.0)
+        taken[name] = 1e6 * median / count, 1e6 * least / count
+    texels, _, marks, picture = (median for median, _ in taken.values())
     figures = [Figure("roof", name, median, least, "µs") for name, (median, least) in taken.items()]
     share = 100.0 * (texels + marks) / picture
     note = "of a picture's time; what is seen, ends of runs, light and shadows are the rest"
     return [*figures, Figure("roof", "whole rows and marks", share, share, "%", None, note)]
-
-
-def measure_least(work: Callable[[], object], count: int) -> tuple[float, float]:
-    """Return median and least processor time of one of `count` pictures that `work` makes [µs]."""
-    work()
-    taken = []
-    begin = time.perf_counter()
-    while time.perf_counter() - begin < 2.0:
-        before = time.thread_time()
-        work()
-        taken.append(1e6 * (time.thread_time() - before) / count)
-    return float(np.median(taken)), min(taken)
