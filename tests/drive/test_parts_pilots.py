@@ -257,6 +257,13 @@ def test_who_knows_the_place_is_chosen_until_somebody_chooses(folder):
     assert chooser.run("a.onnx") == ("a.onnx", ("ring",)), "also of a pilot that does not know the place"
 
 
+def test_nobody_is_chosen_before_the_car_sees(folder):
+    shelf = Shelf(folder, built_in={"Expert": BuiltIn()}, read_places=lambda _: ("ring",))
+    chooser = PilotForPlace(shelf, lambda: "ring", "Expert")
+    assert chooser.run(None, None) == ("", ())
+    assert chooser.run("", BLANK)[1] == ("ring",)
+
+
 def test_of_several_who_know_the_place_the_cars_newest_is_chosen_and_a_tracks_file_is_its_name(folder, tmp_path):
     shipped = tmp_path / "shipped.onnx"
     shipped.write_text("0.3")

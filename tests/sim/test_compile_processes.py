@@ -6,13 +6,11 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 import psutil
 import pytest
 
-from donkeysim.cli import donkey_sim
-from donkeysim.core import memory
-from donkeysim.serve import scene_loader
 from donkeysim.sim import compile_apart, compile_processes
 from donkeysim.sim.simulator import FIRST_STAGES, Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
@@ -29,8 +27,24 @@ print(len(before), len(set(CACHE_FOLDER.rglob("*.nbc")) - before))
 START = """
 from donkeysim.sim.compile_processes import CompileProcesses
 processes = CompileProcesses()
-print(*{process.pid for process in processes._process.values()}, flush=True)
+print("started", flush=True)
 processes.wait_for("camera")
+"""
+
+FREE = """
+from llvmlite import binding
+from llvmlite.binding import newpassmanagers
+from donkeysim.core.inner_compiler import free_pass_managers
+freed = []
+newpassmanagers.NewPassManager._dispose = lambda self: freed.append(type(self).__name__)
+free_pass_managers()
+binding.initialize_native_target()
+binding.initialize_native_asmprinter()
+machine = binding.Target.from_default_triple().create_target_machine()
+builder = binding.create_pass_builder(machine, binding.create_pipeline_tuning_options(speed_level=2))
+builder.getModulePassManager()
+builder.getFunctionPassManager()
+print(*freed)
 """
 
 
@@ -38,6 +52,15 @@ def run_in(cache, *arguments):
     environment = dict(os.environ, DONKEYSIM_KERNEL_CACHE=str(cache))
     command = [sys.executable, *arguments]
     return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def wait_for_processes(parent, count):
+    """Return all that a process has started, as soon as there are so many."""
+    end = time.monotonic() + 60.0
+    while len(children := parent.children(recursive=True)) < count:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return children
 
 
 def test_every_stage_belongs_to_the_crew():
@@ -60,8 +83,8 @@ def test_what_a_process_compiled_another_one_loads(tmp_path):
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill so")
 def test_no_process_outlives_a_killed_parent(tmp_path):
     with run_in(tmp_path, "-c", START) as parent:
-        children = [psutil.Process(int(pid)) for pid in parent.stdout.readline().split()]
-        assert len(children) == 2
+        assert parent.stdout.readline() == "started\n"
+        children = wait_for_processes(psutil.Process(parent.pid), len(compile_processes.PARTS))
         parent.send_signal(signal.SIGKILL)
     _, alive = psutil.wait_procs(children, timeout=10)
     for process in alive:
@@ -74,38 +97,21 @@ def test_closing_ends_the_processes(tmp_path, monkeypatch):
     monkeypatch.setenv("DONKEYSIM_KERNEL_CACHE", str(tmp_path))
     with compile_processes.CompileProcesses() as processes:
         processes = set(processes._process.values())
-        assert len(processes) == 2
+        assert len(processes) == len(compile_processes.STARTED)
     assert all(process.poll() is not None for process in processes)
 
 
-def test_one_after_another_there_is_one_process(tmp_path, monkeypatch):
-    monkeypatch.setattr(compile_processes, "CACHE_FOLDER", tmp_path)
-    monkeypatch.setenv("DONKEYSIM_KERNEL_CACHE", str(tmp_path))
-    with compile_processes.CompileProcesses(side_by_side=False) as processes:
-        assert list(processes._process) == [stage for part in compile_processes.PARTS for stage in part]
-        assert len(set(processes._process.values())) == 1
+def test_pass_managers_are_freed():
+    out = subprocess.run([sys.executable, "-c", FREE], capture_output=True, text=True, check=True).stdout
+    assert out.split() == ["ModulePassManager", "FunctionPassManager"]
 
 
-@pytest.mark.parametrize(("available", "is_side_by_side"), [(1.0e9, False), (4.0e9, True), (float("inf"), True)])
-def test_a_server_compiles_side_by_side_where_there_is_memory(available, is_side_by_side, monkeypatch):
-    chosen = []
-    monkeypatch.setattr(memory, "find_available", lambda: available)
-    monkeypatch.setattr(compile_processes, "CompileProcesses", lambda *, side_by_side: chosen.append(side_by_side))
-    monkeypatch.setattr(scene_loader, "SceneLoader", lambda *_: None)
-    donkey_sim._make_loader(None)
-    assert chosen == [is_side_by_side]
-
-
-def test_this_machine_says_how_much_memory_there_is():
-    assert memory.find_available() > 1.0e7
-
-
-@pytest.mark.skipif(os.name != "posix", reason="a process cannot begin anew here")
-def test_a_process_begins_anew_for_each_part():
-    first, second = compile_processes.PARTS
-    assert compile_apart._split([*first, *second]) == ([*first], [*second])
-    assert compile_apart._split([first[-1], *second]) == ([first[-1]], [*second])
-    assert compile_apart._split([*second]) == ([*second], [])
+@pytest.mark.skipif(sys.platform != "linux", reason="one process for each part")
+def test_a_copy_works_on_each_further_part(monkeypatch):
+    copies = iter([0, 1, 2])
+    monkeypatch.setattr(compile_apart.os, "fork", lambda: next(copies))
+    assert compile_apart._share_out([["a"], ["b", "c"]]) == (["b", "c"], [])
+    assert compile_apart._share_out([["a"], [], ["b"], ["c"]]) == (["a"], [1, 2])
 
 
 def test_it_is_told_how_far_compiling_is_and_once_only(tmp_path, monkeypatch):
@@ -113,7 +119,7 @@ def test_it_is_told_how_far_compiling_is_and_once_only(tmp_path, monkeypatch):
     monkeypatch.setattr(compile_processes, "CACHE_FOLDER", tmp_path)
     monkeypatch.setenv("DONKEYSIM_KERNEL_CACHE", str(tmp_path))
     told = []
-    with compile_processes.CompileProcesses(side_by_side=False) as processes:
+    with compile_processes.CompileProcesses() as processes:
         for process in processes._process.values():
             process.kill()
         processes.finish(lambda *report: told.append(report))
@@ -127,7 +133,7 @@ def test_what_nobody_holds_leaves_no_process_and_no_pipe(tmp_path, monkeypatch):
     monkeypatch.setenv("DONKEYSIM_KERNEL_CACHE", str(tmp_path))
     holder = compile_processes.CompileProcesses()
     processes = set(holder._process.values())
-    assert len(processes) == 2
+    assert len(processes) == len(compile_processes.STARTED)
     del holder
     gc.collect()
     assert all(process.returncode is not None for process in processes)

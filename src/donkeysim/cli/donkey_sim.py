@@ -188,10 +188,9 @@ def _make_simulation(options: SimulationOptions, read_clock: Clock) -> Simulatio
 
 def _make_loader(options: SimulationOptions) -> SceneLoader:
     """Let other processes compile what is missing before this one imports the rest of the simulator."""
-    from donkeysim.core.memory import find_available
-    from donkeysim.sim.compile_processes import ROOM_TO_COMPILE, CompileProcesses
+    from donkeysim.sim.compile_processes import CompileProcesses
 
-    processes = CompileProcesses(side_by_side=find_available() >= ROOM_TO_COMPILE)
+    processes = CompileProcesses()
     from donkeysim.serve.scene_loader import SceneLoader
     from donkeysim.world.tracks.build_apart import load_apart
 

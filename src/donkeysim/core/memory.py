@@ -79,15 +79,6 @@ def _find_trim() -> Callable[[int], int] | None:
     return getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
 
 
-def find_available() -> float:
-    """Return how much memory programs can still take [byte], as Linux says; elsewhere infinity."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration, ValueError):
-        return float("inf")
-
-
 def leave_library(name: str) -> None:
     """Take the code of a library, all of it read from its file, out of this process until it is needed again.
 

@@ -1,17 +1,17 @@
-"""One of `CompileProcesses`: `python -m donkeysim.sim.compile_apart STAGE ...` prints each stage when done.
-
-After a part it begins anew for the next one, where a process can: what compiling leaves behind goes.
-"""
+"""One of `CompileProcesses`: `python -m donkeysim.sim.compile_apart STAGE ...` prints each stage when done."""
 
 import gc
 import os
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 
-from donkeysim.core.inner_compiler import remember_call_types
+from numba.core.registry import cpu_target
+
+from donkeysim.core.inner_compiler import free_pass_managers, remember_call_types
 from donkeysim.core.memory import give_back
-from donkeysim.sim.compile_processes import PARTS, WORKPLACE, mark_compiled
+from donkeysim.sim.compile_processes import PARTS, mark_compiled
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 
@@ -24,29 +24,37 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.modules["scipy.linalg.cython_blas"] = None  # type: ignore[assignment]  # Numba would load it; no kernel needs it
     remember_call_types()
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-    part, rest = _split(sys.argv[1:])
+    free_pass_managers()
     stages = dict(Simulator(WorldSpec(scene=SceneSpec("flat"))).list_compile_stages())
+    for context in (cpu_target.typing_context, cpu_target.target_context):
+        context.refresh()  # as the first function would do, in each copy of this process
     gc.collect()
     gc.freeze()  # going through what Numba itself consists of would take a tenth of the time
     gc.collect()  # of so little that Python does not put off the rounds to come
+    give_back()
+    mine, children = _share_out([[stage for stage in part if stage in sys.argv[1:]] for part in PARTS])
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
     gc.callbacks.append(_give_back_after)
     gc.set_threshold(*COLLECTION)
-    for stage in part:
+    for stage in mine:
         stages[stage]()
         mark_compiled(stage)
         sys.stdout.write(stage + "\n")
         sys.stdout.flush()
-    if rest:
-        os.execv(sys.executable, [sys.executable, "-m", WORKPLACE, *rest])
+    failures = [os.waitpid(child, 0)[1] for child in children]
+    os._exit(int(any(failures)))  # to take Numba apart would first make a copy of it
 
 
-def _split(stages: list[str]) -> tuple[list[str], list[str]]:
-    """Return the stages to compile in this process, and those after which it begins anew."""
-    if os.name != "posix":
-        return stages, []
-    part = next(part for part in PARTS if stages[0] in part)
-    return [stage for stage in stages if stage in part], [stage for stage in stages if stage not in part]
+def _share_out(parts: Sequence[list[str]]) -> tuple[list[str], list[int]]:
+    """Return the part for this process, and the numbers of the copies made of it, one for each further part."""
+    mine, *others = filter(None, parts)
+    children: list[int] = []
+    for part in others:
+        child = os.fork()
+        if not child:
+            return part, []
+        children.append(child)
+    return mine, children
 
 
 def _give_back_after(phase: str, about: dict[str, int]) -> None:

@@ -1,4 +1,4 @@
-"""Compiles kernels in processes of their own while this one goes on: side by side, or one after another.
+"""Compiles kernels in processes of their own while this one goes on.
 
 Numba compiles one function at a time in a process, and holds the interpreter while it does. A first run therefore lets
 other processes fill the kernel cache; this one loads what they made. They end with this process, however it ends:
@@ -22,12 +22,12 @@ from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.kernel import CACHE_FOLDER, READY_FOLDER, is_cache_whole, name_ready_folder
 from donkeysim.core.ready_kernels import find_target
 
-PARTS = (("vehicles and contacts", "lidar"), ("camera",))
-"""Compile stages that each process works through; together they are all of `Simulator.list_compile_stages`."""
+PARTS = (("vehicles and contacts",), ("camera", "lidar"))
+"""Compile stages that take about as long; together they are all of `Simulator.list_compile_stages`."""
 
-ROOM_TO_COMPILE = 1.5e9
-"""Available memory from which a server's kernels are compiled side by side [byte]: a first start takes 31 s instead of
-50 on two cores, and some 200 MB more. With less, as on small boards, memory is what is short."""
+STARTED = ([stage for part in PARTS for stage in part],) if sys.platform == "linux" else PARTS
+"""What each process is started with. One with several parts makes a copy of itself for each further one, which shares
+with it what Numba consists of, 50 MB."""
 
 CompileReport = Callable[[str, int, int], None]
 """Called as report(stage, done, total) before each stage and once at the end."""
@@ -41,16 +41,11 @@ class CompileProcesses:
     They end at `close`, when nobody holds this object any more, and at the end of the program, whatever they are doing.
     """
 
-    def __init__(self, *, side_by_side: bool = True) -> None:
-        """Start them.
-
-        Args:
-            side_by_side: Whether each part has a process of its own from now on. Otherwise one begins anew for each
-                part, which takes half the memory and nearly twice the time.
-        """
+    def __init__(self) -> None:
+        """Start them."""
         self._process: dict[str, subprocess.Popen[str]] = {}
         self._end = weakref.finalize(self, _end_processes, self._process)
-        for stages in PARTS if side_by_side else [[stage for part in PARTS for stage in part]]:
+        for stages in STARTED:
             missing = [stage for stage in stages if not is_compiled(stage)]
             if missing and sys.executable:
                 process = subprocess.Popen(
@@ -164,7 +159,7 @@ def fill_ready_folder() -> Path:
             "NUMBA_CPU_FEATURES": target.switches,
             "DONKEYSIM_KERNEL_CACHE": folder,
         }
-        commands = [[sys.executable, "-m", WORKPLACE, *stages] for stages in PARTS]
+        commands = [[sys.executable, "-m", WORKPLACE, *stages] for stages in STARTED]
         running = [subprocess.Popen(command, env=environment, stdin=subprocess.PIPE) for command in commands]
         if any([process.wait() for process in running]):  # noqa: C419  (all are waited for)
             raise DonkeySimError("kernels could not be compiled; the reason stands above.")

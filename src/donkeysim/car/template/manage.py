@@ -141,7 +141,7 @@ def assemble(car: Vehicle, config: Config, options: Options) -> None:
     if options.model:
         car.memory["pilot/choice"] = pilots.choose(options.model, options.kind)
     chooser = PilotForPlace(pilots, lambda: simulator.place, EXPERT)
-    car.add(chooser, inputs=["pilot/choice"], outputs=["pilot/choice", "pilot/places"])
+    car.add(chooser, inputs=["pilot/choice", "cam/image_array"], outputs=["pilot/choice", "pilot/places"])
     car.add(pilots, inputs=["pilot/choice", "run_pilot", "sim/reset"], outputs=["pilot/choices"], threaded=True)
     car.add(
         PilotDriver(pilots),

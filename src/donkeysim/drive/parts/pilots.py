@@ -244,9 +244,15 @@ class PilotForPlace:
         self._shelf, self._find_place, self._otherwise = shelf, find_place, otherwise
         self._place = self._chosen = ""
 
-    def run(self, choice: str | None) -> tuple[str, tuple[str, ...]]:
-        """Return the choice, changed in another place if it was ours, and the places that the chosen one knows."""
-        place = shorten_scene_name(self._find_place())
+    def run(self, choice: str | None, *seen: ByteArray | None) -> tuple[str, tuple[str, ...]]:
+        """Return the choice, changed in another place if it was ours, and the places that the chosen one knows.
+
+        Args:
+            choice: Name of a pilot; "" for none; None for no change.
+            *seen: The car's picture. Before the first one nothing is chosen and loaded, while a first run's memory is
+                short. The manage.py of folders made before 2026-11-28 does not give it.
+        """
+        place = "" if any(image is None for image in seen) else shorten_scene_name(self._find_place())
         if place and place != self._place:
             self._place = place
             if choice in (None, "", self._chosen):

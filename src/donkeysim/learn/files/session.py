@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import onnxruntime
 
 from donkeysim.core.errors import PilotError
 from donkeysim.core.extras import import_extra
@@ -66,6 +65,8 @@ class OnnxSession:
         Raises:
             PilotError: Not an ONNX file, one that needs a newer onnxruntime, or shapes that are not fixed.
         """
+        import onnxruntime  # 30 MB, which a car that somebody drives does without
+
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
