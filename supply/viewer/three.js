@@ -12,6 +12,8 @@ export {
   Euler,
   FogExp2,
   Group,
+  HalfFloatType,
+  LinearMipmapLinearFilter,
   Matrix4,
   Mesh,
   MeshBasicMaterial,
@@ -19,6 +21,7 @@ export {
   NeutralToneMapping,
   NoColorSpace,
   Object3D,
+  OrthographicCamera,
   PCFShadowMap,
   PerspectiveCamera,
   PlaneGeometry,
@@ -32,6 +35,7 @@ export {
   SRGBColorSpace,
   Vector3,
   WebGLRenderer,
+  WebGLRenderTarget,
 } from "three";
 export { OrbitControls } from "three/addons/controls/OrbitControls.js";
 export { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";

@@ -28,7 +28,9 @@ SHARED_FILES = ("base.css", "icon.svg", "asking.js", "elements.js", "languages.j
 CONTROL_FILES = ("driver.js", "gamepad.js", "joystick.js", "keys.js", "tilt.js")
 """What the site's page has in common with others."""
 
-DRAWN_LATER = ("cars", "eyes", "marks", "noise", "place", "sky", "surfaces", "three", "viewer")
+DRAWN_LATER = (
+    *("cars", "eyes", "floor_mirror", "marks", "noise", "occlusion", "place", "sky", "surfaces", "three", "viewer"),
+)
 """Scripts of the view that graphics chips draw; the page loads them when it knows that there is one."""
 
 WORKER = "sw.js"

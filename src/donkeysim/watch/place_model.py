@@ -84,7 +84,8 @@ class MaterialNotes(msgspec.Struct):
 class PlaceNotes(msgspec.Struct):
     """Light as in `world.scene.Light`, with the sky as a texture (null: none), and the path's nodes [m].
 
-    `is_sky_empty`: It has no clouds of its own.
+    `is_sky_empty`: It has no clouds of its own. `floor` is the height of the lowest ground [m]; one that is sealed mirrors
+    what stands on it.
     """
 
     name: str
@@ -97,6 +98,8 @@ class PlaceNotes(msgspec.Struct):
     is_sky_empty: bool
     path: list[list[float]]
     is_closed: bool
+    floor: float
+    is_floor_sealed: bool
 
 
 class CarNotes(msgspec.Struct):
@@ -250,6 +253,8 @@ class _PlaceWriter:
             is_sky_empty=light.sky_texture < 0 or is_empty_sky(scene.textures[light.sky_texture]),
             path=np.round(scene.path.position, 3).tolist(),
             is_closed=scene.path.closed,
+            floor=float(scene.ground.height.min()),
+            is_floor_sealed=scene.has_sealed_floor,
         )
 
     def _describe_cars(self) -> CarNotes:

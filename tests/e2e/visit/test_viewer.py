@@ -49,6 +49,33 @@ DRAW_CLASSES = """async ([width, height, time]) => {
   return picture;
 }"""
 
+READ_STANDING = """() => {
+  const { renderer, place } = document.querySelector(".drawn-here").viewer;
+  const { width: side } = place.occlusionMap, [left, low, width, height] = place.occlusionBox.value;
+  const texels = new Uint8Array(4 * side * side);
+  renderer.readRenderTargetPixels(place.occlusionMap, 0, 0, side, side, texels);
+  const at = ([x, y]) => Math.floor((y - low) / height * side) * side + Math.floor((x - left) / width * side);
+  const near = texels.filter((_, index) => index % 4 === 0);
+  return [place.notes.path.map((node) => near[at(node)] / 255), near.reduce((most, value) => Math.max(most, value), 0) / 255];
+}"""
+
+DRAW_FLOOR = """([width, height, mirrors]) => {
+  const viewer = document.querySelector(".drawn-here").viewer;
+  const { renderer, place, cars, eyes: [eye] } = viewer, [car] = viewer.moments.newest.cars;
+  viewer.isClosed = true;
+  renderer.setPixelRatio(1);
+  renderer.setSize(width, height, false);
+  renderer.setViewport(0, 0, width, height);
+  eye.camera.aspect = width / height;
+  eye.place([car.pose[0], car.pose[1], place.notes.floor + 0.4], [0, 0, 0.5]);
+  eye.camera.updateProjectionMatrix();
+  if (mirrors) place.floorMirror.look(renderer, place.scene, eye.camera, width, height);
+  else place.floorMirror.rest();
+  renderer.clear();
+  renderer.render(place.scene, eye.camera);
+  return renderer.domElement.toDataURL("image/png");
+}"""
+
 
 @pytest.fixture(scope="module")
 def drawing_browser():
@@ -60,8 +87,7 @@ def drawing_browser():
 
 def read_classes(page, time):
     """Return the viewer's classes of a moment [s] as the first car sees them, shape [480, 640]."""
-    picture = page.evaluate(DRAW_CLASSES, [*SIZE, time]).split(",")[1]
-    return np.asarray(Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB"))[..., 0]
+    return read_picture(page.evaluate(DRAW_CLASSES, [*SIZE, time]))[..., 0]
 
 
 def compare_classes(browser, scene, style):
@@ -166,6 +192,32 @@ def test_who_drives_sees_the_car_from_everywhere_and_keeps_pictures(drawing_brow
         expect(page.locator(".drawn-here")).to_have_count(0)
         page.close()
     assert errors == []
+
+
+def test_a_halls_floor_mirrors_what_stands_on_it_and_is_darker_there(drawing_browser):
+    served, stage = ServedApp(), ShownSimulator("maker_hall")
+    stage.put(0.1)
+    served.start(create_app(stage, wire_port=None))
+    page = drawing_browser.new_page(viewport={"width": 700, "height": 500})
+    errors = []
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    try:
+        page.goto(f"{served.address}/?draw=medium")
+        chromium.wait_on_page(page, lambda: chromium.count_drawn(page) > 0, "nothing was drawn")
+        on_road, most = page.evaluate(READ_STANDING)
+        dull, bright = (read_picture(page.evaluate(DRAW_FLOOR, [320, 240, mirrors])) for mirrors in (False, True))
+    finally:
+        page.close()
+        served.close()
+    assert max(on_road) < 0.2, "nothing stands on the road"
+    assert most == 1.0
+    assert np.array_equal(dull[:115], bright[:115]), "above the horizon nothing changes"
+    assert np.abs(dull[125:] - bright[125:]).mean() > 3.0
+    assert errors == []
+
+
+def read_picture(address):
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(address.split(",")[1]))).convert("RGB")).astype(np.float64)
 
 
 def test_what_is_drawn_is_what_is_simulated(drawing_browser):

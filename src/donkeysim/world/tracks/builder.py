@@ -37,6 +37,9 @@ MOST_GATES, GATE_SPACING = 4_000, 0.01
 """More gates than so many stand this far apart or farther [m]: how long a string is pulled over them grows with how
 many of them are in sight of each other."""
 
+SEALED_FLOORS = ("concrete", "dark_wood", "hall_floor", "wood")
+"""Textures of the ground that are smooth where there is a roof."""
+
 
 def build_scene(track: TrackFile, challenges: ChallengeSpec = NO_CHALLENGES) -> Scene:
     """Return the scene of a track.
@@ -95,6 +98,7 @@ def _build_under(take_sky: Callable[[], ByteArray | None], track: TrackFile, cha
         ghosts=np.array([cone.position for cone in cones if challenges.ghosts]).reshape(-1, 2),
         road=describe_road(track),
         has_bare_road=track.road.texture == "none",
+        has_sealed_floor=track.light.sky == "none" and ground.height.size == 1 and track.ground.texture in SEALED_FLOORS,
     )
 
 

@@ -1,6 +1,7 @@
 // The cars of a place: bodies with their paint, wheels that turn and steer, brake lamps, names above them.
 
 import * as three from "./three.js";
+import { UNMIRRORED } from "./floor_mirror.js";
 
 const PLATE_HEIGHT = 0.34; // above the car's origin, m
 const PLATE_SIZE = 0.055; // of a line, m
@@ -58,6 +59,7 @@ class Car {
     this.group.add(this.contact = makeContact(body));
     this.hasName = car.name.trim() !== "";
     this.plate = makePlate(car.name);
+    this.plate.layers.set(UNMIRRORED);
     place.scene.add(this.group, this.plate);
   }
 

@@ -1,6 +1,7 @@
 // Where the eye is: behind a car, in its seat, above it, around it, beside the track, or on a flight along the road.
 
 import * as three from "./three.js";
+import { UNMIRRORED } from "./floor_mirror.js";
 
 const BEHIND = 0.62, ABOVE = 0.32, DOWN = 16 * Math.PI / 180; // as the simulator's own view from behind, m and rad
 const FIELD = 60; // degrees, vertical
@@ -13,6 +14,7 @@ const LOWEST = 0.06; // of a free eye above the car's origin, m
 export class Eye {
   constructor() {
     this.camera = new three.PerspectiveCamera(FIELD, 16 / 9, 0.03, 500);
+    this.camera.layers.enable(UNMIRRORED);
     this.turn = null;
     this.orbit = null;
     this.before = 0;

@@ -1,6 +1,7 @@
 // Skid marks: what the rear wheels leave where a car slides sideways or brakes hard.
 
 import * as three from "./three.js";
+import { UNMIRRORED } from "./floor_mirror.js";
 
 const MOST = 1500; // pieces; the oldest go first
 const WIDTH = 0.026; // of a tyre, m
@@ -26,6 +27,7 @@ export class Marks {
     this.mesh = new three.Mesh(geometry, material);
     this.mesh.frustumCulled = false;
     this.mesh.renderOrder = 1;
+    this.mesh.layers.set(UNMIRRORED);
     place.scene.add(this.mesh);
   }
 

@@ -3,7 +3,9 @@
 // World frame: metres, x forward, y left, z up, as everywhere in donkeysim.
 
 import * as three from "./three.js";
-import { KEEP_THIN, LEVELS, addGrain, addLeaves, findKeeping } from "./surfaces.js";
+import { FloorMirror } from "./floor_mirror.js";
+import { findOcclusion } from "./occlusion.js";
+import { KEEP_THIN, LEVELS, addFeet, addGrain, addLeaves, findKeeping } from "./surfaces.js";
 import { makeSky } from "./sky.js";
 
 three.Object3D.DEFAULT_UP.set(0, 0, 1);
@@ -12,6 +14,7 @@ const CLASSES = ["sky", "ground", "road", "line", "prop", "car"];
 const ROUGHNESS = { ground: 1, road: 0.82, line: 0.7, prop: 0.85, car: 0.5 };
 const INDOOR_ROUGHNESS = { ...ROUGHNESS, ground: 0.55, road: 0.5, line: 0.4 }; // sealed and swept floors
 const MIST = 0.55; // of the density that cameras see: a person looks at larger pictures of the same place
+const FLOOR_GLOSS = 1; // of sealed floors
 const SHADOW_REACH = 2.6; // metres around what is watched
 
 /** Load the file of a place. */
@@ -40,6 +43,9 @@ export class Place {
     this.carNotes = cars.userData;
     this.shares = shares;
     this.isIndoor = sky === null;
+    this.floorMirror = this.notes.is_floor_sealed ? new FloorMirror(this.notes.floor, FLOOR_GLOSS) : null;
+    this.occlusion = { value: null };
+    this.occlusionBox = { value: [0, 0, 1, 1] };
     this.scene = new three.Scene();
     this.root = takeUpright(place);
     this.models = takeUpright(cars);
@@ -71,7 +77,8 @@ export class Place {
     material.envMapIntensity = notes.segment === "car" ? 1 : 0.6;
     if (material.map) { material.map.anisotropy = 16; material.map.needsUpdate = true; }
     if (material.alphaTest > 0) { material.alphaToCoverage = true; addLeaves(material, this.keep(material.map)); }
-    if (notes.class_map !== null && notes.class_map !== undefined) addGrain(material, this.shares.get(notes.class_map), this.isIndoor);
+    else if (this.isIndoor && notes.segment === "prop") addFeet(material, this.notes.floor);
+    if (notes.class_map !== null && notes.class_map !== undefined) addGrain(material, this.shares.get(notes.class_map), this);
     return material;
   }
 
@@ -99,6 +106,14 @@ export class Place {
     if (density > 0) this.scene.fog = new three.FogExp2(haze, density * MIST);
     if (sky) this.scene.add(this.sky = makeSky(sky, this.towards, this.notes.is_sky_empty));
     else this.scene.background = haze;
+  }
+
+  /** What stands on the ground takes light from it. */
+  occlude(renderer) {
+    const { map, box } = findOcclusion(renderer, this);
+    this.occlusionMap = map;
+    this.occlusion.value = map.texture;
+    this.occlusionBox.value = box;
   }
 
   /** What shines is mirrored in cars and smooth floors: the place itself, as it is seen from its road. */
@@ -179,6 +194,8 @@ export class Place {
 
   dispose() {
     this.scene.environment?.dispose();
+    this.occlusionMap?.dispose();
+    this.floorMirror?.dispose();
     for (const map of this.shares.values()) map.dispose();
     this.scene.traverse((node) => {
       node.geometry?.dispose();

@@ -3,9 +3,9 @@
 const KEPT_AS = "donkeysim-drawing";
 export const CHOICES = ["auto", "high", "medium", "low", "simulator"];
 export const LEVELS = [
-  { name: "low", ratio: 0.75, hasShadows: false },
-  { name: "medium", ratio: 1, hasShadows: true },
-  { name: "high", ratio: 2, hasShadows: true },
+  { name: "low", ratio: 0.75, hasShadows: false, hasMirror: false },
+  { name: "medium", ratio: 1, hasShadows: true, hasMirror: false },
+  { name: "high", ratio: 2, hasShadows: true, hasMirror: true },
 ];
 const SLOW_MS = 28, FAST_MS = 12; // a frame, of which there are 60 a second
 const LOOK = 45; // frames from one judgement to the next

@@ -1,6 +1,8 @@
 // What a surface has that its texture is too coarse for: blades and grain near the eye, gloss of paint, leaves in the sun.
 
+import { SHEEN } from "./floor_mirror.js";
 import { NOISE } from "./noise.js";
+import { OPENNESS } from "./occlusion.js";
 
 const SHOWN = `
   // As much of a pattern as pixels can show: none of it where its waves are shorter than two of them.
@@ -32,15 +34,18 @@ const SHARPEN = `
   }
 `;
 
+const SHINE = `outgoingLight = mirrorAt(groundAt, outgoingLight, dot(normalize(vViewPosition), normal), 0.5 * max(line, tufts + 0.5));`;
+
 /** Ground, road and lines: what each texel is stands in the map of classes. */
-export function addGrain(material, shares, isIndoor) {
+export function addGrain(material, shares, place) {
+  const { isIndoor, occlusion, occlusionBox, floorMirror } = place;
   material.onBeforeCompile = (shader) => {
-    shader.uniforms.shares = { value: shares };
+    Object.assign(shader.uniforms, { shares: { value: shares }, occlusion, occlusionBox, ...floorMirror?.uniforms });
     shader.vertexShader = shader.vertexShader
       .replace("#include <common>", "#include <common>\nvarying vec3 groundAt;")
       .replace("#include <fog_vertex>", "#include <fog_vertex>\ngroundAt = (modelMatrix * vec4(transformed, 1.0)).xyz;");
     shader.fragmentShader = shader.fragmentShader
-      .replace("#include <common>", `#include <common>\nvarying vec3 groundAt; uniform sampler2D shares; float gloss;\n${NOISE}${SHOWN}`)
+      .replace("#include <common>", `#include <common>\nvarying vec3 groundAt; uniform sampler2D shares; float gloss;\n${NOISE}${SHOWN}${OPENNESS}${floorMirror ? SHEEN : ""}`)
       .replace("#include <map_pars_fragment>", `#include <map_pars_fragment>\n${SHARPEN}`)
       .replace("#include <map_fragment>", `#include <map_fragment>
         diffuseColor.rgb *= sharpenLine(vMapUv, sampledDiffuseColor.rgb) / max(sampledDiffuseColor.rgb, 1e-4);
@@ -54,9 +59,27 @@ export function addGrain(material, shares, isIndoor) {
         float grain = mix(fine * ${isIndoor ? "0.06" : "0.24"}, blades * 0.75 + tufts * 0.22, ground) * (1.0 - 0.75 * line);
         diffuseColor.rgb *= clamp(1.0 + grain, 0.3, 1.7);
         gloss = ${isIndoor ? "0.0" : "fine * 0.25"} - 0.12 * line;`)
-      .replace("#include <roughnessmap_fragment>", "#include <roughnessmap_fragment>\nroughnessFactor = clamp(roughnessFactor + gloss, 0.1, 1.0);");
+      .replace("#include <roughnessmap_fragment>", "#include <roughnessmap_fragment>\nroughnessFactor = clamp(roughnessFactor + gloss, 0.1, 1.0);")
+      .replace("#include <aomap_fragment>", `float openness = opennessAt(groundAt.xy); // lamps of a hall are above, the sun is not
+        reflectedLight.indirectDiffuse *= openness; reflectedLight.indirectSpecular *= openness;
+        reflectedLight.directDiffuse *= ${isIndoor ? "openness" : "1.0"};`)
+      .replace("#include <opaque_fragment>", `${floorMirror ? SHINE : ""}\n#include <opaque_fragment>`);
   };
-  material.customProgramCacheKey = () => `grain ${isIndoor}`;
+  material.customProgramCacheKey = () => `grain ${isIndoor} ${floorMirror !== null}`;
+}
+
+/** Walls and furniture of a hall: less light comes to their feet. */
+export function addFeet(material, floor) {
+  material.onBeforeCompile = (shader) => {
+    shader.vertexShader = shader.vertexShader
+      .replace("#include <common>", "#include <common>\nvarying float above;")
+      .replace("#include <fog_vertex>", `#include <fog_vertex>\nabove = (modelMatrix * vec4(transformed, 1.0)).z - ${floor.toFixed(3)};`);
+    shader.fragmentShader = shader.fragmentShader
+      .replace("#include <common>", "#include <common>\nvarying float above;")
+      .replace("#include <aomap_fragment>", `float openness = 1.0 - 0.4 * exp(-max(above, 0.0) / 0.12);
+        reflectedLight.indirectDiffuse *= openness; reflectedLight.directDiffuse *= openness;`);
+  };
+  material.customProgramCacheKey = () => `feet ${floor.toFixed(3)}`;
 }
 
 export const LEVELS = 13; // of textures of 4096 texels

@@ -117,6 +117,7 @@ export class Viewer {
       this.cars = new Cars(place);
       this.marks = new Marks(place);
       this.eyes.forEach((eye) => { eye.release(); eye.lengths = undefined; });
+      if (this.quality.level.hasShadows) place.occlude(this.renderer);
       place.mirror(this.renderer);
       this.renderer.compile(place.scene, new three.PerspectiveCamera());
     } catch (error) {
@@ -129,6 +130,7 @@ export class Viewer {
   apply({ ratio, hasShadows }) {
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, ratio));
     this.renderer.shadowMap.enabled = hasShadows;
+    if (hasShadows && this.place && !this.place.occlusionMap) this.place.occlude(this.renderer);
     if (this.place) this.place.scene.traverse((node) => { if (node.material) node.material.needsUpdate = true; });
   }
 
@@ -169,6 +171,8 @@ export class Viewer {
     eye.camera.updateProjectionMatrix();
     this.cars.hide(view === "tv" ? null : car?.id, view === "seat");
     this.place.follow(car ? new three.Vector3(...car.pose) : eye.camera.position);
+    if (this.quality.level.hasMirror) this.place.floorMirror?.look(this.renderer, this.place.scene, eye.camera, at[2], at[3]);
+    else this.place.floorMirror?.rest();
     this.renderer.clear();
     this.renderer.render(this.place.scene, eye.camera);
   }
