@@ -28,7 +28,7 @@ AT_MOST = 450.0
 """What is asked for [MB]."""
 
 FIRST_AT_MOST = 500.0
-"""What a first run may take, whose kernels are compiled in two processes [MB]; decision 0005 has what it consists of."""
+"""What a first run may take, whose kernels are compiled in two processes [MB]; see decision 0005."""
 
 INTERVAL = 0.05
 """Between two looks at all processes [s]."""

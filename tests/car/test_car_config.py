@@ -108,7 +108,7 @@ def test_no_config_tells_how_to_make_one(tmp_path):
         ("TRANSFORMATIONS = ['CROPP']", "TRANSFORMATIONS is ['CROPP'], but takes a list, each one of 'CROP', "),
         ("TRANSFORMATIONS = 'CROP'", "TRANSFORMATIONS is 'CROP', but takes a list"),
         ("METADATA = [('a', 1)]", "METADATA is [('a', 1)], but takes a list, each a list of 2 values, each a text."),
-        ("MAX_LOOPS = 0", "MAX_LOOPS is 0, but takes a whole number from 1, or None."),
+        ("MAX_LOOPS = -1", "MAX_LOOPS is -1, but takes a whole number from 0, or None."),
         ("LOGGING_FORMAT = '%(nope'", "LOGGING_FORMAT is '%(nope', but takes a format of Python's logging"),
         ("SIM_HOST = ['x' * 500]", "xxx..., but takes a text."),
         (
@@ -139,8 +139,8 @@ SPARED = [
     ("AUGMENTATIONS = ['FOG']", "AUGMENTATIONS is ['FOG'], but takes a list, each one of 'BRIGHTNESS', ", "training"),
     ("CONTROLLER_TYPE = 'ibus'", "CONTROLLER_TYPE is 'ibus', but takes one of 'ps3', ", "a joystick"),
     (
-        "DEFAULT_MODEL_TYPE = 'tensorrt_linear'",
-        "DEFAULT_MODEL_TYPE is 'tensorrt_linear', but takes one of 'linear', ",
+        "DEFAULT_MODEL_TYPE = 'tensorrt_rnn'",
+        "DEFAULT_MODEL_TYPE is 'tensorrt_rnn', but takes one of 'linear', ",
         "a pilot whose kind is not given",
     ),
 ]

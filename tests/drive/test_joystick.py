@@ -365,6 +365,22 @@ def test_refuse_to_drive_with_what_is_no_joystick(tmp_path, kind):
         choose_layout(config)
 
 
+def test_a_control_that_has_a_code_for_a_name_is_known_by_it(tmp_path):
+    layout = read_own_layout(tmp_path, MY_JOYSTICK.replace("'left':", "'unknown(0x13a)':"))
+    assert layout.buttons[0x13A] == "unknown(0x13a)"
+    assert "unknown(0x13a)" in layout.actions
+
+
+def test_say_which_control_does_nothing(tmp_path, caplog):
+    text = MY_JOYSTICK.replace("self.erase_last_N_records", "self.print_controls").replace(
+        "0x2: 'pedal'", "0x2: 'pedal', 0x5: 'knee'"
+    )
+    layout = read_own_layout(tmp_path, text + "        self.set_axis_trigger('knee', self.set_throttle)\n")
+    assert "left does nothing, as there is no print_controls here." in caplog.text
+    assert "pedal does nothing, as set_throttle is given to knee, too." in caplog.text
+    assert layout.throttle == "knee"
+
+
 def test_know_every_type_that_a_configuration_may_name():
     assert {*CONTROLLER_TYPES} == {*read_layouts(), *NO_JOYSTICKS, "custom"}
 

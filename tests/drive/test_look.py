@@ -61,3 +61,12 @@ def test_a_changed_look_leaves_the_cameras_alone(config):
     assert find_look(changed) == ANNAS
     kinds = lambda one: sorted(message["msg_type"] for message in one.messages)  # noqa: E731
     assert kinds(changed) == kinds(conf)
+
+
+def test_a_picture_size_that_is_left_out_is_told(tmp_path, caplog):
+    config = make_default_config(tmp_path, {"GYM_CONF": {"cam_resolution": [120, 160, 3], "img_w": 160}})
+    assert read_settings(config).conf.cam_resolution == (120, 160, 3)
+    assert caplog.messages == [], "they agree"
+    config.GYM_CONF = {"cam_config": {"img_w": 320, "fov": 80}}
+    assert read_settings(config).conf.cam_resolution == (120, 160, 3)
+    assert "img_w 320 in GYM_CONF is left out: IMAGE_W, IMAGE_H and IMAGE_DEPTH say 160x120x3." in caplog.text

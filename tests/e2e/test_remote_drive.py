@@ -73,6 +73,15 @@ def test_lock_step_lets_pass_exactly_what_was_asked_for(simulator):
     env.close()
 
 
+def test_an_episode_begins_after_the_scene_was_left_and_loaded_anew(simulator):
+    """As programs begin that want to make sure that no track is loaded."""
+    env = DonkeyEnv(conf={"port": simulator.address[1]})
+    env.viewer.exit_scene()
+    env.reset()
+    assert env.step((0.0, 0.5))[0].shape == (120, 160, 3)
+    env.close()
+
+
 def test_another_scene_than_the_running_one_is_refused(simulator):
     env = DonkeyEnv(conf={"port": simulator.address[1]})
     with pytest.raises(SceneError, match="runs generated_track, not warehouse"):

@@ -4,13 +4,18 @@ They are ours, in the manner of the original's examples: the first drives at ran
 way, learn with a library, learn by themselves from stacked grey pictures, and send their car elsewhere.
 """
 
+import math
+import socket
+import sys
+
 import numpy as np
 import pytest
 
-from donkeysim.core.errors import SimulatorError
-from donkeysim.envs import gym
+from donkeysim.core.errors import SimulatorError, SpecError
+from donkeysim.envs import donkey_env, gym
 from donkeysim.envs.conf import read_conf
 from donkeysim.envs.donkey_env import DonkeyEnv
+from donkeysim.envs.registration import SCENE_BY_ID
 from stand_ins.original_server import OriginalServer
 from waiting import wait_until
 
@@ -57,9 +62,33 @@ def test_without_a_port_the_usual_one_is_meant():
     assert read_conf({"exe_path": "manual", "host": "10.0.0.2"}).address == ("10.0.0.2", 9091)
 
 
-def test_a_path_of_a_program_that_is_not_there_is_still_told(tmp_path):
+@pytest.mark.original(
+    "gym-donkeycar", "`exe_path` of a program that is not there", "connects to the simulator that runs, if one does"
+)
+def test_where_no_program_is_the_simulator_that_runs_is_meant(server, caplog):
+    path = "../gym-donkeycar/donkey_sim.exe"
+    env = gym.make("donkey-generated-track-v0", conf={**CONF, "exe_path": path, "port": server.port})
+    assert env.reset().shape == (120, 160, 3)
+    env.close()
+    assert (
+        f"there is no {path}: connecting to a simulator that runs already, at 127.0.0.1:{server.port}." in caplog.text
+    )
+
+
+def test_a_path_of_a_program_that_is_not_there_is_told_where_nobody_listens(tmp_path):
+    with socket.socket() as bound:  # and nobody listens there
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+    conf = {"exe_path": str(tmp_path / "donkey_sim.x86_64"), "port": port}
     with pytest.raises(SimulatorError, match="there is no simulator at"):
-        DonkeyEnv(conf={"exe_path": str(tmp_path / "donkey_sim.x86_64")})
+        DonkeyEnv(conf=conf)
+
+
+@pytest.mark.parametrize("most", [sys.maxsize, math.inf])
+def test_no_end_at_all_is_a_path_without_a_limit(most):
+    env = DonkeyEnv(conf={**HERE, "max_cte": most})
+    env.reset()
+    assert env.step((0.0, 0.5))[1] > 0.0
 
 
 # ---- the environment's object ------------------------------------------------------------------------------------
@@ -110,6 +139,43 @@ def test_the_viewer_answers_what_the_originals_does(env):
     viewer.exit_scene()
     viewer.reset()
     assert env.step((0.0, 0.1))[1] >= 0.0
+
+
+def test_a_handler_has_all_its_readings_before_the_first_step():
+    handler = DonkeyEnv(conf=HERE).viewer.handler
+    assert (handler.cte, handler.x, handler.speed, handler.lap_count) == (0.0, 0.0, 0.0, 0)
+    assert (handler.hit, handler.lidar) == ("none", [])
+    assert handler.image_array.shape == (120, 160, 3)
+
+
+def test_a_handler_takes_the_originals_messages(env, caplog):
+    handler = env.viewer.handler
+    handler.send_car_config("bare", (9, 8, 7), "Berta", 20)
+    assert env.simulator.get_body(0).name == "Berta"
+    handler.blocking_send({"msg_type": "car_config", "body_style": "f1", "body_r": 1, "car_name": "Carla"})
+    assert env.simulator.get_body(0).name == "Carla"
+    handler.queue_message({"msg_type": "set_position", "pos_x": "1"})
+    assert "set_position is for a simulator elsewhere; the car in this process takes reset and step." in caplog.text
+    handler.send_load_scene("warehouse")
+    assert "the scene stays: make an environment of warehouse, or connect to a simulator." in caplog.text
+    env.viewer.set_cam_config(fov=70, img_w=64)
+    assert "pictures stay (120, 160, 3): give cam_resolution in conf for others." in caplog.text
+    with pytest.raises(SpecError, match="unknown key in cam_config 'fovv'"):
+        env.viewer.set_cam_config(fovv=33)
+
+
+def test_either_camera_is_changed_by_its_own_message(env):
+    env.viewer.set_cam_config(msg_type="cam_config_b", img_w=64, img_h=48, img_d=3, fov=33)
+    kinds = [message["msg_type"] for message in env.conf.messages]
+    assert kinds.count("cam_config") == kinds.count("cam_config_b") == 1
+    assert np.degrees(env.simulator.get_camera(0).fov) != pytest.approx(33)
+
+
+def test_a_message_to_a_simulator_elsewhere_is_sent_as_it_is(server):
+    env = DonkeyEnv(conf={**CONF, "port": server.port})
+    env.viewer.handler.blocking_send({"msg_type": "set_position", "pos_x": 1})
+    assert wait_until(lambda: server.of_kind("set_position") == [{"msg_type": "set_position", "pos_x": "1"}])
+    env.close()
 
 
 def test_without_a_viewer_or_with_one_episodes_are_the_same(env):
@@ -177,6 +243,38 @@ def test_a_program_that_drives_at_random_by_the_old_rules():
     env.render(mode="rgb_array")
     env.unwrapped.viewer.exit_scene()
     env.close()
+
+
+class SafeEnv(gym.OldDonkeyEnv):
+    """The original's class with an end of its own."""
+
+    def step(self, action):
+        picture, reward, done, info = super().step(action)
+        return picture, reward, done or info["speed"] > 0.5, info
+
+
+@pytest.mark.original(
+    "gym-donkeycar", "classes derived from `DonkeyEnv` by the old rules", "with `gym.OldDonkeyEnv` as their base"
+)
+def test_a_class_of_ones_own_by_the_old_rules():
+    env = SafeEnv("mini_monaco", HERE)
+    assert env.reset().shape == (120, 160, 3)
+    done = False
+    while not done:
+        _, _, done, info = env.step((0.0, 1.0))
+    assert 0.5 < info["speed"] < 1.0
+    env.close()
+
+
+@pytest.mark.original("gym-donkeycar", "classes of one place, as `MiniMonacoEnv`", "as they are")
+def test_a_class_of_one_place():
+    env = donkey_env.MiniMonacoEnv(conf=HERE)
+    assert env.simulator.scene.name == "mini_monaco"
+    assert (env.VAL_PER_PIXEL, type(env).__name__) == (255, "MiniMonacoEnv")
+    env.close()
+    assert sorted(donkey_env.SCENE_BY_CLASS.values()) == sorted(SCENE_BY_ID.values())
+    with pytest.raises(ImportError, match="LunaEnv"):
+        from donkeysim.envs.donkey_env import LunaEnv  # noqa: F401
 
 
 class GreyStack(gym.ObservationWrapper):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ from donkeysim.envs.sensor_frame import SensorFrame, make_distances
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
     from donkeysim.world.telemetry import Telemetry
+
+_log = logging.getLogger("donkeysim.car")
 
 _GROUPS = {
     "SIM_RECORD_LOCATION": ("pos/pos_x", "pos/pos_y", "pos/pos_z", "pos/speed", "pos/cte"),
@@ -122,14 +125,21 @@ def find_scene(env_name: str) -> str:
 
 def _read_gym_conf(config: Config) -> EnvConf:
     """Return GYM_CONF with the picture's size from IMAGE_W, IMAGE_H and IMAGE_DEPTH, which pilots and tubs go by."""
-    given = _leave_out_size(read_gym_conf(config))
+    shape = config.IMAGE_H, config.IMAGE_W, config.IMAGE_DEPTH
+    given = _leave_out_size(read_gym_conf(config), shape)
     if isinstance(given.get("cam_config"), dict):
-        given["cam_config"] = _leave_out_size(given["cam_config"])
+        given["cam_config"] = _leave_out_size(given["cam_config"], shape)
     if config.SIM_RECORD_LIDAR:
         given.setdefault("lidar_config", {})
-    return read_conf({**given, "cam_resolution": (config.IMAGE_H, config.IMAGE_W, config.IMAGE_DEPTH)})
+    return read_conf({**given, "cam_resolution": shape})
 
 
-def _leave_out_size(table: dict[str, Any]) -> dict[str, Any]:
-    sizes = ("img_w", "img_h", "img_d", "cam_resolution")
-    return {key: value for key, value in table.items() if key not in sizes}
+def _leave_out_size(table: dict[str, Any], shape: tuple[int, int, int]) -> dict[str, Any]:
+    """Return the rest of a table; that the picture has another size is told."""
+    own = {**dict(zip(("img_h", "img_w", "img_d"), map(str, shape), strict=True)), "cam_resolution": str(shape)}
+    for key in own.keys() & table.keys():
+        given = table[key]
+        if str(tuple(given) if isinstance(given, list) else given) not in (own[key], "0"):
+            size = "x".join(own[side] for side in ("img_w", "img_h", "img_d"))
+            _log.warning("%s %s in GYM_CONF is left out: IMAGE_W, IMAGE_H and IMAGE_DEPTH say %s.", key, given, size)
+    return {key: value for key, value in table.items() if key not in own}

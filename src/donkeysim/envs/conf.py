@@ -70,7 +70,7 @@ _TABLES = {
 }
 _LIMITS = {
     "start_delay": (0.0, 3600.0),
-    "max_cte": (1e-3, 1e6),
+    "max_cte": (1e-3, math.inf),
     "steer_limit": (1e-3, 1.0),
     "throttle_min": (-1.0, 1.0),
     "throttle_max": (-1.0, 1.0),
@@ -206,7 +206,8 @@ def _read_number(given: Mapping[str, Any], key: str, default: float, low: float,
     except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not low <= value <= high:
-        raise SpecError(f"{key} is {shorten(repr(given[key]))}; it takes a number from {low:g} to {high:g}.")
+        most = "" if high == math.inf else f" to {high:g}"
+        raise SpecError(f"{key} is {shorten(repr(given[key]))}; it takes a number from {low:g}{most}.")
     return value
 
 

@@ -4,9 +4,11 @@
 `exe_path` drives a simulator that runs elsewhere; without, it runs here, as fast as it can.
 """
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -18,7 +20,7 @@ from donkeysim.envs.actions import ActionRange, read_action
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf, read_conf
 from donkeysim.envs.conf_messages import make_road_message
-from donkeysim.envs.launch import LaunchedSimulator
+from donkeysim.envs.launch import LaunchedSimulator, is_listening
 from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
 from donkeysim.envs.reset import read_seed, read_start
 from donkeysim.envs.rules import compute_reward, is_over, make_info
@@ -30,6 +32,33 @@ from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car
 from donkeysim.world.telemetry import Telemetry
 
+SCENE_BY_CLASS = {
+    "GeneratedRoadsEnv": "generated_road",
+    "WarehouseEnv": "warehouse",
+    "AvcSparkfunEnv": "sparkfun_avc",
+    "GeneratedTrackEnv": "generated_track",
+    "MountainTrackEnv": "mountain_track",
+    "RoboRacingLeagueTrackEnv": "roboracingleague_1",
+    "WaveshareEnv": "waveshare",
+    "MiniMonacoEnv": "mini_monaco",
+    "WarrenTrackEnv": "warren",
+    "ThunderhillTrackEnv": "thunderhill",
+    "CircuitLaunchEnv": "circuit_launch",
+}
+"""The original's classes of one place each; `from donkeysim.envs.donkey_env import MiniMonacoEnv` makes one."""
+
+_log = logging.getLogger("donkeysim.envs")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in SCENE_BY_CLASS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def begin(self: DonkeyEnv, conf: Mapping[str, object] | None = None, **others: Any) -> None:
+        DonkeyEnv.__init__(self, SCENE_BY_CLASS[name], conf, **others)
+
+    return type(name, (DonkeyEnv,), {"__init__": begin})
+
 
 class DonkeyEnv(ShownEnv[ByteArray]):
     """One car on one track; a step is a twentieth of a simulated second, `frame_skip` times.
@@ -40,6 +69,9 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         car: In its simulator, for `viewer`.
         controls: What is driven with, steering, throttle and brake.
     """
+
+    ACTION_NAMES = ("steer", "throttle")
+    VAL_PER_PIXEL = 255
 
     def __init__(
         self,
@@ -79,6 +111,12 @@ class DonkeyEnv(ShownEnv[ByteArray]):
             car = BuiltInCar(scene, conf)
             car.open()
             return car
+        if conf.exe_path is not None and not Path(conf.exe_path).expanduser().exists():
+            by_hand = replace(conf, exe_path=None)
+            if is_listening(*by_hand.address):  # as the original: people leave the path of another machine there
+                told = conf.exe_path, *by_hand.address
+                _log.warning("there is no %s: connecting to a simulator that runs already, at %s:%d.", *told)
+                conf = self.conf = by_hand
         if conf.exe_path is None:
             remote = RemoteCar(scene, conf)
             remote.open()

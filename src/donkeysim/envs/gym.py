@@ -6,6 +6,7 @@ this module as they were against that one; what learns by Gymnasium's rules take
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import gymnasium
@@ -17,6 +18,7 @@ __all__ = [
     "ActionWrapper",
     "Env",
     "ObservationWrapper",
+    "OldDonkeyEnv",
     "RewardWrapper",
     "Wrapper",
     "error",
@@ -120,6 +122,16 @@ class OldEnv(Env):
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self.env.unwrapped, name)
+
+
+class OldDonkeyEnv(OldEnv):
+    """The original's `DonkeyEnv` by the old rules, as a base of classes of one's own."""
+
+    def __init__(self, level: str = "generated_track", conf: Mapping[str, Any] | None = None) -> None:
+        """Make the car, see `envs.donkey_env.DonkeyEnv`."""
+        from donkeysim.envs.donkey_env import DonkeyEnv
+
+        super().__init__(DonkeyEnv(level, conf))
 
 
 class Wrapper(Env):

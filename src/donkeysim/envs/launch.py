@@ -36,7 +36,7 @@ class LaunchedSimulator:
         """
         program = Path(path).expanduser()
         _check_program(program)
-        if _is_listening("127.0.0.1", port):
+        if is_listening("127.0.0.1", port):
             raise SimulatorError(
                 f"port {port} is in use, so {program} cannot listen there; if a simulator runs on it already, use it "
                 'with "remote" instead of a path, else choose another port.'
@@ -56,7 +56,7 @@ class LaunchedSimulator:
             SimulatorError: It has ended, or not begun to listen in this time.
         """
         deadline = read_clock() + seconds
-        while not _is_listening("127.0.0.1", self._port):
+        while not is_listening("127.0.0.1", self._port):
             self.check()
             tell()
             if read_clock() > deadline:
@@ -101,7 +101,8 @@ def _check_program(program: Path) -> None:
         raise SimulatorError(f"{program} cannot be run; allow it with: chmod +x {program}")
 
 
-def _is_listening(host: str, port: int) -> bool:
+def is_listening(host: str, port: int) -> bool:
+    """Return whether somebody takes connections there."""
     with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=1.0):
         return True
     return False

@@ -205,6 +205,7 @@ class RemoteCar:
             seed: Not used: a server has its own.
         """
         del seed
+        self._wait(lambda: not self._is_going, LOAD_SECONDS, f"load {self.scene}")  # after `go_to`
         moment = self.get_moment()
         before, count = moment.telemetry.reset_count, self._moment_count
         if self.has_lock_step and not self._is_led:

@@ -4,21 +4,43 @@ The original's environment keeps its car behind these two objects, and rewards a
 the handler: `def reward(handler, done)`. Names, units and axes are the original's.
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MethodType
 from typing import Any, Protocol
 
+import numpy as np
+
+from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.types import ByteArray
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf
-from donkeysim.envs.conf_messages import make_camera_message, make_car_message, make_road_message
+from donkeysim.envs.conf_messages import (
+    CAMERA_DEFAULTS,
+    CAR_KEYS,
+    check_message,
+    make_camera_message,
+    make_car_message,
+    make_road_message,
+)
 from donkeysim.envs.remote import RemoteCar
 from donkeysim.envs.rules import compute_reward, is_over, make_info
 from donkeysim.envs.sensor_frame import SensorFrame
 
 RewardFunction = Callable[[Any, bool], float]
 EndFunction = Callable[[Any], None]
+
+READINGS = (
+    *("cte", "speed", "forward_vel", "last_lap_time", "current_lap_time", "roll", "pitch", "yaw", "x", "y", "z"),
+    *(f"{name}_{axis}" for name in ("gyro", "accel", "vel") for axis in "xyz"),
+)
+"""Numbers of a handler; 0 before the first step."""
+
+CONFIGURES = ("car_config", "cam_config", "cam_config_b", "lidar_config")
+"""Messages that a car in this process takes as one in a server does."""
+
+_log = logging.getLogger("donkeysim.envs")
 
 
 class ViewedEnv(Protocol):
@@ -60,6 +82,11 @@ class Handler:
         self.max_cte = env.conf.max_cte
         self.camera_img_size = env.conf.cam_resolution
         self.loaded, self.over = True, False
+        vars(self).update(dict.fromkeys(READINGS, 0.0))
+        self.hit, self.lap_count, self.time = "none", 0, 0.0
+        self.lidar: Any = []
+        self.image_array: ByteArray = np.zeros(self.camera_img_size, np.uint8)
+        self.image_array_b: ByteArray | None = None
 
     def take(self, moment: SensorFrame) -> None:
         """Show what the car senses now."""
@@ -110,23 +137,67 @@ class Handler:
     send_reset_car = reset
 
     def send_exit_scene(self) -> None:
-        """Leave the scene of a simulator elsewhere, for everybody there; the one in this process has only this one."""
+        """Leave the scene of a simulator elsewhere, for everybody there, and load it anew."""
         if isinstance(self._env.car, RemoteCar):
-            self._env.car.send({"msg_type": "exit_scene"})
+            self._env.car.go_to(self._env.car.scene)
 
-    def send_car_config(self, conf: Mapping[str, Any]) -> None:
-        """Let the car look otherwise: `body_style`, `body_rgb`, `car_name`, `font_size`."""
-        self._configure(make_car_message(conf))
+    def send_get_scene_names(self) -> None:
+        """Ask a simulator elsewhere what it offers."""
+        if isinstance(self._env.car, RemoteCar):
+            self._env.car.ask_scene_names()
 
-    def send_cam_config(self, conf: Mapping[str, Any] | None = None, **fields: Any) -> None:
-        """Change the camera; its pictures keep their size, which the observation space tells."""
-        height, width, depth = self.camera_img_size
-        size = {"img_h": height, "img_w": width, "img_d": depth}
-        self._configure(make_camera_message("cam_config", {**(conf or {}), **fields, **size}))
+    def send_load_scene(self, scene_name: str) -> None:
+        """Have a simulator elsewhere load a scene, for everybody there."""
+        if isinstance(self._env.car, RemoteCar):
+            self._env.car.go_to(scene_name)
+        else:
+            _log.warning("the scene stays: make an environment of %s, or connect to a simulator.", scene_name)
+
+    def send_car_config(self, body_style: str | Mapping[str, Any], *others: Any) -> None:
+        """Let the car look otherwise: `body_style`, `body_rgb`, `car_name` and `font_size`, or a table of them."""
+        is_table = isinstance(body_style, Mapping)
+        given = (body_style, *others)
+        self._configure(make_car_message(body_style if is_table else dict(zip(CAR_KEYS, given, strict=False))))  # type: ignore[arg-type]
+
+    def send_cam_config(self, conf: Mapping[str, Any] | str = "cam_config", **fields: Any) -> None:
+        """Change a camera; the first one's pictures keep their size, which the observation space tells.
+
+        Args:
+            conf: Its fields, or which it is: "cam_config" or "cam_config_b".
+            **fields: Further ones; `msg_type` says which it is, too.
+
+        Raises:
+            SpecError: There is no such field.
+        """
+        table = {"msg_type": conf} if isinstance(conf, str) else dict(conf)
+        table |= fields
+        kind = str(table.pop("msg_type", "cam_config"))
+        for key in table:
+            if key not in CAMERA_DEFAULTS:
+                raise SpecError(describe_unknown(f"key in {kind}", key, CAMERA_DEFAULTS))
+        if kind == "cam_config":
+            size = dict(zip(("img_h", "img_w", "img_d"), self.camera_img_size, strict=True))
+            if any(str(table.get(key, 0)) not in ("0", str(side)) for key, side in size.items()):
+                _log.warning("pictures stay %s: give cam_resolution in conf for others.", self.camera_img_size)
+            table |= size
+        self._configure(make_camera_message(kind, table))
 
     def send_regen_road(self, road_style: int = 0, rand_seed: int = 0, turn_increment: float = 0.0) -> None:
         """Have another road made, see `DonkeyEnv.regen_road`."""
         self._env.car.regen_road(make_road_message(road_style, rand_seed, turn_increment))
+
+    def queue_message(self, msg: Mapping[str, Any]) -> None:
+        """Send a message to a simulator elsewhere; of those to the car in this process, the ones that configure it."""
+        message = {str(key): str(value) for key, value in msg.items()}
+        kind = message.get("msg_type")
+        if kind in CONFIGURES:
+            self._configure(check_message(message))
+        elif isinstance(self._env.car, RemoteCar):
+            self._env.car.send(message)
+        else:
+            _log.warning("%s is for a simulator elsewhere; the car in this process takes reset and step.", kind)
+
+    blocking_send = queue_message
 
     def _configure(self, message: dict[str, str]) -> None:
         env = self._env

@@ -84,8 +84,8 @@ class MaterialNotes(msgspec.Struct):
 class PlaceNotes(msgspec.Struct):
     """Light as in `world.scene.Light`, with the sky as a texture (null: none), and the path's nodes [m].
 
-    `is_sky_empty`: It has no clouds of its own. `floor` is the height of the lowest ground [m]; one that is sealed mirrors
-    what stands on it.
+    `is_sky_empty`: It has no clouds of its own. `floor` is the height of the lowest ground [m]; one that is sealed
+    mirrors what stands on it.
     """
 
     name: str

@@ -267,7 +267,8 @@ class Scene:
         ghosts: Cones without a body: x, y of each [m], shape [ghost_count, 2]; to drive through one costs a second.
         road: Which of the roads that this scene generates; None: its road is not a generated one.
         has_bare_road: Whether the ground goes on under the road: it looks the same there, however it is recoloured.
-        has_sealed_floor: Whether the ground is a level floor of a hall, smooth enough to mirror; cars' cameras see none of it.
+        has_sealed_floor: Whether the ground is a level floor of a hall, smooth enough to mirror; only views for people
+            show it.
     """
 
     name: str

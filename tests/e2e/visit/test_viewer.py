@@ -56,7 +56,8 @@ READ_STANDING = """() => {
   renderer.readRenderTargetPixels(place.occlusionMap, 0, 0, side, side, texels);
   const at = ([x, y]) => Math.floor((y - low) / height * side) * side + Math.floor((x - left) / width * side);
   const near = texels.filter((_, index) => index % 4 === 0);
-  return [place.notes.path.map((node) => near[at(node)] / 255), near.reduce((most, value) => Math.max(most, value), 0) / 255];
+  const most = near.reduce((largest, value) => Math.max(largest, value), 0);
+  return [place.notes.path.map((node) => near[at(node)] / 255), most / 255];
 }"""
 
 DRAW_FLOOR = """([width, height, mirrors]) => {

@@ -13,7 +13,7 @@ MODELS_PATH = os.path.join(CAR_PATH, "models")  # pilots that the page offers, a
 
 # ---- Vehicle loop
 DRIVE_LOOP_HZ = 20  # loops per second; each records at most one picture
-MAX_LOOPS = None  # stop after this many loops; None: drive until stopped
+MAX_LOOPS = None  # stop after this many loops; None or 0: drive until stopped
 
 # ---- Camera
 IMAGE_W = 160  # width of a picture in pixels

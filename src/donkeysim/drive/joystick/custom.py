@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -39,6 +40,11 @@ FAR = 0.7
 
 BUTTON_NAMES = BUTTONS_BY_NAME | {"toggle_manual_recording": "circle"}
 """Names by which cars know buttons; the original's lets "circle" say the record count while throttle records."""
+
+UNOFFERED = ("chaos_monkey_off", "print_controls")
+"""What the original's controller has besides, when a button is pressed."""
+
+_CODE = re.compile(r"unknown\(0x([0-9a-f]+)\)")
 
 UNTOLD_AXES, UNTOLD_BUTTONS = range(8), range(0x130, 0x140)
 """Codes of a device that does not list them."""
@@ -137,16 +143,18 @@ def load_layout(path: Path) -> ControllerLayout:
             f"{path} has no class MyJoystickController with a joystick{lacks}; make it with `donkey createjs`."
         )
     axes, buttons = controller.js.axis_names, controller.js.button_names
-    used_axes = {
-        _check_action(path, action, ("set_steering", "set_throttle", "do_nothing")): _find(path, "axis", axis, axes)
-        for axis, action in _leave_out_own(path, controller.axis_trigger_map)
-    }
+    used_axes: dict[str, str] = {}
+    for axis, action in _leave_out_strange(path, "axis", controller.axis_trigger_map, axes):
+        before = used_axes.get(_check_action(path, action, ("set_steering", "set_throttle", "do_nothing")))
+        if before is not None and action != "do_nothing":
+            _log.warning("%s: %s does nothing, as %s is given to %s, too.", path, before, action, axis)
+        used_axes[action] = axis
     for action in ("set_steering", "set_throttle"):
         if action not in used_axes:
             raise SpecError(f"{path} gives no axis to {action}; create it again with `donkey createjs`.")
     actions = {
-        _find(path, "button", button, buttons): _check_action(path, action, SURVEYED_ACTIONS)
-        for button, action in _leave_out_own(path, controller.button_down_trigger_map)
+        button: _check_action(path, action, SURVEYED_ACTIONS)
+        for button, action in _leave_out_strange(path, "button", controller.button_down_trigger_map, buttons)
     }
     return ControllerLayout(axes, buttons, used_axes["set_steering"], used_axes["set_throttle"], actions)
 
@@ -205,26 +213,39 @@ _STAND_INS = {
 """The original's modules that such a file imports, by their names; an installed original is not asked."""
 
 
-def _leave_out_own(path: Path, actions: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield controls and what they do, but those that do something of the file's own, which is told."""
+def _leave_out_strange(
+    path: Path, kind: str, actions: Mapping[str, Any], names: dict[int, str]
+) -> Iterator[tuple[str, str]]:
+    """Yield controls and what they do, but those that nobody has or that do something of the file's own, which is told.
+
+    Args:
+        path: The file.
+        kind: "axis" or "button".
+        actions: By names of controls.
+        names: By codes; controls that have none there are known by their codes, as "unknown(0x13a)".
+
+    Raises:
+        SpecError: No control has such a name.
+    """
     for control, action in actions.items():
-        if isinstance(action, str):
-            yield control, action
-        else:
+        if not isinstance(action, str):
             name = getattr(action, "__name__", repr(action))
             _log.warning("%s: %s does nothing, as %s is a function of your own.", path, control, name)
+            continue
+        if (code := _CODE.fullmatch(str(control))) is not None:
+            names.setdefault(int(code[1], 16), str(control))
+        if control not in names.values():
+            raise SpecError(f"{path}: {describe_unknown(kind, str(control), names.values())}")
+        if action in UNOFFERED:
+            _log.warning("%s: %s does nothing, as there is no %s here.", path, control, action)
+        else:
+            yield control, action
 
 
 def _check_action(path: Path, action: str, allowed: Sequence[str]) -> str:
     if action not in allowed:
         raise SpecError(f"{path}: {describe_unknown('action', action, allowed)}")
     return action
-
-
-def _find(path: Path, kind: str, name: Any, names: Mapping[int, str]) -> str:
-    if name not in names.values():
-        raise SpecError(f"{path}: {describe_unknown(kind, str(name), names.values())}")
-    return str(name)
 
 
 def format_layout(layout: ControllerLayout, device_name: str) -> str:

@@ -72,8 +72,7 @@ def _build_under(take_sky: Callable[[], ByteArray | None], track: TrackFile, cha
         check_clear(structures, line, ground)
     path = build_path(track, line, ground)
     around = Surroundings(path.position[:, :2], line, ground, start, structures, placed)
-    trees = place_trees(challenges, around, choose_tree_kinds(track))
-    structures += build_standing(trees, ground, assets)
+    structures += build_standing(place_trees(challenges, around, choose_tree_kinds(track)), ground, assets)
     cones = place_cones(challenges, dataclasses.replace(around, structures=structures))
     if challenges.ghosts:
         structures += [dataclasses.replace(cone, colliders=()) for cone in build_standing(cones, ground, assets)]
@@ -98,8 +97,12 @@ def _build_under(take_sky: Callable[[], ByteArray | None], track: TrackFile, cha
         ghosts=np.array([cone.position for cone in cones if challenges.ghosts]).reshape(-1, 2),
         road=describe_road(track),
         has_bare_road=track.road.texture == "none",
-        has_sealed_floor=track.light.sky == "none" and ground.height.size == 1 and track.ground.texture in SEALED_FLOORS,
+        has_sealed_floor=_has_sealed_floor(track, ground),
     )
+
+
+def _has_sealed_floor(track: TrackFile, ground: Ground) -> bool:
+    return track.light.sky == "none" and ground.height.size == 1 and track.ground.texture in SEALED_FLOORS
 
 
 def build_path(track: TrackFile, line: CentreLine, ground: Ground) -> Path:
