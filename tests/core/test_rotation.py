@@ -50,14 +50,6 @@ def test_a_yaw_becomes_a_rotation_about_the_upright(yaw):
     )
 
 
-def test_many_yaws_become_the_very_rotations_of_each():
-    yaw = np.linspace(-4.0, 4.0, 12).reshape(3, 4)
-    many = rotation.yaws_to_quaternions(yaw)
-    assert many.shape == (3, 4, 4)
-    for index in np.ndindex(3, 4):
-        assert tuple(many[index]) == rotation.yaw_to_quaternion(float(yaw[index]))
-
-
 @given(angles, pitches)
 def test_a_look_is_a_pitch_and_then_a_yaw(yaw, pitch):
     expected = Rotation.from_euler("ZYX", (yaw, pitch, 0.0)).as_matrix()

@@ -16,13 +16,6 @@ def find_yaws(orientation: FloatArray) -> FloatArray:
     return np.asarray(np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)))
 
 
-def yaws_to_quaternions(yaw: FloatArray) -> FloatArray:
-    """Return the rotations (w, x, y, z) about z by many yaws [rad], shape [..., 4] for a shape [...]."""
-    # One by one: NumPy's own sine differs in the last bit from one processor to the next, and places must not.
-    rows = [yaw_to_quaternion(value) for value in np.ravel(yaw).tolist()]
-    return np.array(rows, np.float64).reshape(*np.shape(yaw), 4)
-
-
 def look_to_quaternion(yaw: float, pitch: float) -> Quaternion:
     """Return the rotation (w, x, y, z) of a body pitched (+ = nose down), then turned about z by `yaw` [rad]."""
     cy, sy, cp, sp = math.cos(yaw / 2), math.sin(yaw / 2), math.cos(pitch / 2), math.sin(pitch / 2)

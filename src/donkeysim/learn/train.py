@@ -353,16 +353,13 @@ def plot_losses(history: Mapping[str, Sequence[float]], path: Path, title: str) 
     save_figure(figure, path, dpi=120)
 
 
-def convert_pilot(
-    given: str, config: Config, tubs: Sequence[Path] = (), report: Report = lambda _done, _total: None
-) -> tuple[Path, ...]:
+def convert_pilot(given: str, config: Config, tubs: Sequence[Path] = ()) -> tuple[Path, ...]:
     """Write the `.tflite` files of a pilot that was trained before, and return them.
 
     Args:
         given: `.h5` or `.keras`, ours or the original's; or the name of one in the package, whose files then lie in
             MODELS_PATH.
         tubs: Drives from which the file in integers is made; none: it is not written.
-        report: Called as report(done, total) while pictures are read.
 
     Raises:
         DonkeySimError: The pilot or the tubs cannot be read, or the files not be written; one that lies there already
@@ -380,5 +377,5 @@ def convert_pilot(
     if not tubs:
         return write_lite(network, header, beside, None)
     kind = KINDS[header.kind] if header else detect_kind(open_session(path), path)
-    _, examples = load_examples(config, tubs, kind, read_options(config), report)
+    _, examples = load_examples(config, tubs, kind, read_options(config), lambda _done, _total: None)
     return write_lite(network, header, beside, examples)

@@ -42,26 +42,12 @@ _log = logging.getLogger("donkeysim.simulation")
 class TelemetryScheduler:
     """Makes the telemetry of all cars of a scene; its methods belong to the simulation's thread."""
 
-    def __init__(
-        self,
-        options: SimulationOptions,
-        composer: TelemetryWriter,
-        read_clock: Clock,
-        read_cost: Clock = time.thread_time,
-        make_threads: Callable[[int], Executor] = lambda count: ThreadPoolExecutor(count, "pictures"),
-    ) -> None:
-        """Begin with nobody; threads start with the first picture that needs one.
-
-        Args:
-            options: How the simulation is run.
-            composer: Writes telemetry.
-            read_cost: Seconds that the calling thread has worked.
-            make_threads: Returns so many threads.
-        """
+    def __init__(self, options: SimulationOptions, composer: TelemetryWriter, read_clock: Clock) -> None:
+        """Begin with nobody; threads start with the first picture that needs one."""
         self._composer = composer
         self._read_clock = read_clock
-        self._read_cost = read_cost
-        self._make_threads = make_threads
+        self._read_cost: Clock = time.thread_time
+        self._make_threads: Callable[[int], Executor] = lambda count: ThreadPoolExecutor(count, "pictures")
         self._thread_count = options.worker_count
         self._beat_seconds = 1.0 / (options.telemetry_rate * (options.time_scale or 1.0))
         self._accounts: dict[int, CostAccount] = {}

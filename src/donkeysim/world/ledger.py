@@ -137,18 +137,6 @@ EVENT_HIT, EVENT_LEFT_ROAD, EVENT_BACK_ON_ROAD, EVENT_RESCUED = range(4, 8)
 """Something was newly touched (value: its code, as `State.hit`), the car left the road (how far left of the path it is
 [m]), is back on it (how long it was away [s]), was put back to its spawn pose as it had left the world."""
 
-EVENT_NAMES = (
-    "crossing",
-    "lap",
-    "checkpoint",
-    "missed checkpoint",
-    "hit",
-    "left the road",
-    "back on the road",
-    "rescued",
-)
-"""By kind."""
-
 
 class Event(NamedTuple):
     """Something that happened to a car."""

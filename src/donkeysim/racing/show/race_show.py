@@ -57,7 +57,6 @@ class RaceShow:
         self._recording, self._timing = RaceRecording(), Timing()
         self._outline: Outline | None = None
         self._stage, self._is_stopped = "getting ready", False
-        self._is_race = False
 
     # -- on a thread of its own ---------------------------------------------------------------------------------------
 
@@ -88,7 +87,6 @@ class RaceShow:
         simulator, view = self.replay.simulator, None
         rows = {row: row for row in sorted(self.replay.rows)}
         if director is not None:
-            self._is_race = True
             looks = {row: CarLook(row, self._find_colour(row)) for row in director.entries}
             self._timing.note(director, simulator.ledger, simulator.list_events(), passed)
             view = self._timing.draw(director, looks)
