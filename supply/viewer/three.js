@@ -26,6 +26,7 @@ export {
   PerspectiveCamera,
   PlaneGeometry,
   PMREMGenerator,
+  Points,
   Quaternion,
   Scene,
   ShaderMaterial,

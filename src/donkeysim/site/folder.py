@@ -29,7 +29,20 @@ CONTROL_FILES = ("driver.js", "gamepad.js", "joystick.js", "keys.js", "tilt.js")
 """What the site's page has in common with others."""
 
 DRAWN_LATER = (
-    *("cars", "eyes", "floor_mirror", "marks", "noise", "occlusion", "place", "sky", "surfaces", "three", "viewer"),
+    *(
+        "cars",
+        "dust",
+        "eyes",
+        "floor_mirror",
+        "marks",
+        "noise",
+        "occlusion",
+        "place",
+        "sky",
+        "surfaces",
+        "three",
+        "viewer",
+    ),
 )
 """Scripts of the view that graphics chips draw; the page loads them when it knows that there is one."""
 

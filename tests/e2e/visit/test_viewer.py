@@ -78,6 +78,15 @@ DRAW_FLOOR = """([width, height, mirrors]) => {
 }"""
 
 
+SLIDE = """(sideways) => {
+  const { marks, moments, place } = document.querySelector(".drawn-here").viewer, [car] = moments.newest.cars;
+  const pose = (step) => [0.05 * step * !sideways, 0.05 * step * sideways, 0.1, 1, 0, 0, 0];
+  const slide = (step) => ({ ...car, id: 77 + sideways, pose: pose(step), braking: 0 });
+  for (let step = 0; step < 5; step++) marks.add({ time: 0.05 * step, cars: [slide(step)] });
+  return [marks.next, marks.dust?.next ?? null];
+}"""
+
+
 @pytest.fixture(scope="module")
 def drawing_browser():
     with sync_playwright() as playwright:
@@ -176,6 +185,8 @@ def test_who_drives_sees_the_car_from_everywhere_and_keeps_pictures(drawing_brow
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(f"{served.address}/drive?draw=low")
         chromium.wait_on_page(page, lambda: chromium.count_drawn(page) > 0, "nothing was drawn")
+        assert page.evaluate(SLIDE, False) == [0, 0], "who rolls leaves nothing"
+        assert page.evaluate(SLIDE, True) == [6, 6], "both rear wheels, from the third moment on"
         for view in ("seat", "orbit", "top", "chase"):
             page.locator("#view_select").select_option(view)
             before = chromium.count_drawn(page)

@@ -1,6 +1,7 @@
-// Skid marks: what the rear wheels leave where a car slides sideways or brakes hard.
+// Skid marks: what the rear wheels leave where a car slides sideways or brakes hard; and under the sky the dust of it.
 
 import * as three from "./three.js";
+import { Dust } from "./dust.js";
 import { UNMIRRORED } from "./floor_mirror.js";
 
 const MOST = 1500; // pieces; the oldest go first
@@ -13,6 +14,7 @@ const ABOVE = 0.0015; // the ground, m
 export class Marks {
   constructor(place) {
     this.place = place;
+    this.dust = place.isIndoor ? null : new Dust(place);
     this.next = 0;
     this.last = new Map(); // of each car: where its rear wheels were, and whether they slid
     this.corners = new Float32Array(MOST * 12);
@@ -38,7 +40,9 @@ export class Marks {
       const past = this.last.get(car.id);
       const seconds = past ? moment.time - past.time : 0;
       const isSliding = seconds > 0 && this.isSliding(car, past, seconds);
-      if (isSliding && past.isSliding) wheels.forEach((wheel, index) => this.draw(past.wheels[index], wheel));
+      if (isSliding && past.isSliding) {
+        wheels.forEach((wheel, index) => { this.draw(past.wheels[index], wheel); this.dust?.raise(wheel); });
+      }
       this.last.set(car.id, { wheels, isSliding, time: moment.time, pose: car.pose });
     }
     for (const id of this.last.keys()) if (!moment.cars.some((car) => car.id === id)) this.last.delete(id);
