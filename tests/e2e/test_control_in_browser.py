@@ -105,6 +105,15 @@ def test_the_car_and_its_loop_are_shown(open_page, car):
     expect(page.locator("#watching")).to_have_attribute("href", "http://localhost:9093")
 
 
+def test_while_the_simulator_gets_ready_the_page_says_so(open_page, car):
+    car.inputs["telemetry"] = None
+    page = open_page()
+    expect(page.get_by_text("The simulator is getting ready")).to_be_visible()
+    del car.inputs["telemetry"]
+    expect(page.locator("#speed")).to_be_visible()
+    expect(page.locator("#awaiting")).to_be_hidden()
+
+
 # ---- where it drives ---------------------------------------------------------------------------------------------
 
 

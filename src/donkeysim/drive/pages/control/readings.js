@@ -11,6 +11,7 @@ export class Readings {
   show(report) {
     this.showPace(report);
     byId("speed").hidden = report.speed === null;
+    byId("awaiting").hidden = report.speed !== null || report.places.length > 0; // in the menu the car has places, but senses nothing
     setText(byId("speed-value"), (report.speed ?? 0).toFixed(1));
     byId("record-count").hidden = !report.num_records;
     setText(byId("record-count"), String(report.num_records ?? 0));
@@ -39,7 +40,7 @@ export class Readings {
 
   /** Nothing is known of the car any more. */
   forget() {
-    byId("pace").hidden = byId("speed").hidden = true;
+    byId("pace").hidden = byId("speed").hidden = byId("awaiting").hidden = true;
     showBar("steering-car", 0);
     showBar("throttle-car", 0);
   }
