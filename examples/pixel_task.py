@@ -23,7 +23,7 @@ import numpy as np
 import psutil
 
 import donkeysim  # noqa: F401  (registers the environments)
-from donkeysim.core.extras import describe_install
+from donkeysim.core.errors import describe_install
 from donkeysim.envs.step import Step
 from donkeysim.world.specs import CameraSpec
 

@@ -15,7 +15,7 @@ from functools import partial
 import gymnasium
 
 import donkeysim  # noqa: F401  (registers the environments)
-from donkeysim.core.extras import describe_install
+from donkeysim.core.errors import describe_install
 
 try:
     import torch

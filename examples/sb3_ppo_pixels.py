@@ -14,7 +14,7 @@ import gymnasium
 import torch
 from pixel_task import ENV_ID, TASK, Exam, Eye, make_parser, prepare
 
-from donkeysim.core.extras import describe_install
+from donkeysim.core.errors import describe_install
 
 try:
     from stable_baselines3 import PPO

@@ -14,7 +14,7 @@ import argparse
 import gymnasium
 
 import donkeysim  # noqa: F401  (registers the ids)
-from donkeysim.core.extras import describe_install
+from donkeysim.core.errors import describe_install
 
 try:
     import torch

@@ -18,7 +18,7 @@ import gymnasium
 import numpy as np
 
 import donkeysim  # noqa: F401  (registers the environments)
-from donkeysim.core.extras import describe_install
+from donkeysim.core.errors import describe_install
 
 try:
     import torch

@@ -19,7 +19,7 @@ import torch
 from pixel_task import ENV_ID, TASK, Exam, Eye, make_parser, move_channels, prepare
 from torch import nn
 
-from donkeysim.core.extras import describe_install
+from donkeysim.core.errors import describe_install
 
 try:
     warnings.filterwarnings("ignore", category=DeprecationWarning, message="Creating .*WeightUpdater")

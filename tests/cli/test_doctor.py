@@ -12,7 +12,7 @@ from donkeysim.car.config import TEMPLATE_FOLDER
 from donkeysim.cli.checkup import FINE, NOTE, WRONG, Finding, check_all
 from donkeysim.cli.donkey import run
 from donkeysim.core import kernel
-from donkeysim.core.extras import describe_install
+from donkeysim.core.errors import describe_install
 
 
 @pytest.fixture

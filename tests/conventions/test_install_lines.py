@@ -1,4 +1,4 @@
-"""Every line that installs donkeysim says what works today: what `core.extras.INSTALL` says."""
+"""Every line that installs donkeysim says what works today: what `core.errors.INSTALL` says."""
 
 import re
 import tomllib
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from donkeysim.core.extras import INSTALL, describe_install
+from donkeysim.core.errors import INSTALL, describe_install
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = ("README.md", "SECURITY.md", "docs", "examples", "notebooks", "src")
@@ -20,13 +20,13 @@ def list_texts():
     paths = [path for place in PLACES for path in [ROOT / place, *(ROOT / place).rglob("*")]]
     kinds = {".md", ".py", ".html", ".json", ".txt"}
     texts = [path for path in paths if path.suffix in kinds and path.is_file() and "decisions" not in path.parts]
-    return [path for path in texts if path.name != "extras.py"]
+    return [path for path in texts if path.name != "errors.py"]
 
 
 def find_mistake(quote, package, extra, end):
     """Return what is wrong with an install line, "" when nothing is."""
     if package != PACKAGE:
-        return f"installs {package}, but core.extras.INSTALL says {PACKAGE}"
+        return f"installs {package}, but core.errors.INSTALL says {PACKAGE}"
     if extra and (quote, end) != ('"', '"'):
         return "an extra's brackets stand without double quotes, which some shells do not take"
     return "" if not extra or set(extra.split(",")) <= set(EXTRAS) else f"there is no extra {extra}"

@@ -6,8 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from donkeysim.core.errors import PilotError
-from donkeysim.core.extras import describe_install
+from donkeysim.core.errors import PilotError, describe_install
 from donkeysim.learn.files.model_file import ENDINGS, save_model
 from donkeysim.learn.kinds import KINDS, decode_outputs, read_spec
 from donkeysim.learn.pilot import convert_to_grey, load_pilot

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from donkeysim.core.errors import DonkeySimError
-from donkeysim.core.extras import describe_install
+from donkeysim.core.errors import DonkeySimError, describe_install
 from donkeysim.site import folder, modules
 from donkeysim.site.folder import CONTROL, CONTROL_FILES, PAGE, PILOTS, SHARED, write_site
 from donkeysim.world.specs import SceneSpec

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from donkeysim.core.errors import SpecError
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import SpecError, import_extra
 from donkeysim.core.files import replace_file
 from donkeysim.core.types import ByteArray, FloatArray
 

@@ -10,8 +10,7 @@ from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
 from donkeysim.calibration.board import Board
-from donkeysim.core.errors import DonkeySimError
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import DonkeySimError, import_extra
 from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.render.warp import bend_rays, unbend_rays
 from donkeysim.world.lens import LensSpec

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from donkeysim.calibration.camera import Mount
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import import_extra
 from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray
 from donkeysim.render.warp import bend_rays, unbend_rays

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from donkeysim.core.errors import DonkeySimError
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import DonkeySimError, import_extra
 from donkeysim.core.types import ByteArray
 from donkeysim.tub.folder import find_path, is_tub, split_paths
 from donkeysim.tub.formats.pictures import read_video

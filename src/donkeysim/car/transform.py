@@ -16,8 +16,7 @@ import numpy as np
 
 from donkeysim.car.config import Config, describe_failure
 from donkeysim.car.keys import TRANSFORMATIONS
-from donkeysim.core.errors import ShapeError, SpecError, describe_unknown
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import ShapeError, SpecError, describe_unknown, import_extra
 
 if TYPE_CHECKING:
     from donkeysim.core.types import ByteArray

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from donkeysim import __version__
 from donkeysim.cli.private_port import find_owner
-from donkeysim.core.errors import DonkeySimError, format_count, shorten
-from donkeysim.core.extras import describe_install
+from donkeysim.core.errors import DonkeySimError, describe_install, format_count, shorten
 
 FINE, NOTE, WRONG = "fine", "note", "wrong"
 

@@ -15,8 +15,7 @@ import msgspec
 
 from donkeysim.cluster.executor import Executor
 from donkeysim.cluster.frames import DEPTH_STEP, FramesSpec, open_stage
-from donkeysim.core.errors import DonkeySimError, SpecError
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import DonkeySimError, SpecError, import_extra
 from donkeysim.core.files import describe_failure, put_in_place, write_whole
 from donkeysim.core.types import Report
 from donkeysim.world.tracks.former_places import rename_tracks

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
-from donkeysim.core.errors import DonkeySimError, SpecError
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import DonkeySimError, SpecError, import_extra
 
 T = TypeVar("T")
 

@@ -15,8 +15,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from donkeysim.core.errors import SpecError
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import SpecError, import_extra
 from donkeysim.core.index_loops import is_own, make_grid_loop
 from donkeysim.core.workers import Workers
 

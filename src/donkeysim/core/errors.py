@@ -1,7 +1,12 @@
-"""Errors that speak to people: what was given, what is allowed, what to do."""
+"""Errors that speak to people: what was given, what is allowed, what to do.
+
+One of them says how a package that comes with an extra only is installed, when it is needed and missing.
+"""
 
 import difflib
 from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
 
 
 class DonkeySimError(Exception):
@@ -45,6 +50,10 @@ class PilotError(DonkeySimError):
     """A pilot's file cannot be read or written, or does not fit what it is asked to do."""
 
 
+class TubError(DonkeySimError):
+    """A tub cannot be read, written or changed."""
+
+
 def nearest_name(given: str, allowed: Iterable[str], cutoff: float = 0.5) -> str | None:
     """Return the allowed name nearest to `given`, or None when nothing is nearer than `cutoff` (1: the same)."""
     matches = difflib.get_close_matches(given, list(allowed), n=1, cutoff=cutoff)
@@ -76,5 +85,27 @@ def describe_unknown(kind: str, given: str, allowed: Iterable[str]) -> str:
     return f"unknown {kind} {short!r}{hint} Valid: {', '.join(names)}."
 
 
-class TubError(DonkeySimError):
-    """A tub cannot be read, written or changed."""
+INSTALL = "in the checkout: pip install ."
+"""How messages say that donkeysim is installed, while no index of packages has it.
+
+On the day of publishing this becomes "with: pip install donkeysim"; a test then names each line of README, docs and
+examples that has to follow.
+"""
+
+
+def describe_install(extra: str = "") -> str:
+    """Return the words that follow "install it": `in the checkout: pip install ".[learn]"`."""
+    words, package = INSTALL.rsplit(" ", 1)
+    return f'{words} "{package}[{extra}]"' if extra else INSTALL
+
+
+def import_extra(module: str, need: str, extra: str = "learn") -> Any:
+    """Return a module of an extra; when it is missing the error says `need` ("films need PyAV") and how to install it.
+
+    Raises:
+        DonkeySimError: It is missing.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise DonkeySimError(f"{need}; install it {describe_install(extra)}") from error

@@ -11,8 +11,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from donkeysim.core.errors import SpecError
-from donkeysim.core.extras import describe_install
+from donkeysim.core.errors import SpecError, describe_install
 from donkeysim.core.types import BoolArray, FloatArray
 from donkeysim.envs.autoreset import AutoresetMode
 from donkeysim.envs.observations import Observation

@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 import gymnasium
 
-from donkeysim.core.errors import SpecError
-from donkeysim.core.extras import describe_install
+from donkeysim.core.errors import SpecError, describe_install
 from donkeysim.core.types import ByteArray, Float32Array
 
 Seen = TypeVar("Seen")

@@ -4,8 +4,7 @@ import os
 import sys
 from typing import Any
 
-from donkeysim.core.errors import DonkeySimError
-from donkeysim.core.extras import describe_install
+from donkeysim.core.errors import DonkeySimError, describe_install
 
 
 def import_keras() -> Any:

@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import DonkeySimError, SpecError
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import DonkeySimError, SpecError, import_extra
 from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, FloatArray
 from donkeysim.envs.conf import read_conf

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from donkeysim.calibration.motion import FloorCamera
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import import_extra
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, FloatArray
 from donkeysim.mapping.poses import make_matrix
 

@@ -12,8 +12,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from donkeysim.core.errors import DonkeySimError, SpecError, describe_unknown, format_count
-from donkeysim.core.extras import describe_install
+from donkeysim.core.errors import DonkeySimError, SpecError, describe_install, describe_unknown, format_count
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray
 from donkeysim.envs.observations import Observation, copy_observation
 from donkeysim.envs.reset import read_seed

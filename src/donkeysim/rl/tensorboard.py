@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import import_extra
 from donkeysim.rl.curve import CurvePoint, CurveTracer
 from donkeysim.rl.progress import Update
 

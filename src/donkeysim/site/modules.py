@@ -9,8 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from donkeysim.core.errors import DonkeySimError
-from donkeysim.core.extras import describe_install
+from donkeysim.core.errors import DonkeySimError, describe_install
 from donkeysim.core.kernel import CACHE_FOLDER, name_sources
 from donkeysim.core.ready_kernels import PACKAGE
 

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
-from donkeysim.core.errors import TubError, format_count
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import TubError, format_count, import_extra
 from donkeysim.core.files import replace_file
 from donkeysim.core.types import ByteArray, FloatArray, Report
 from donkeysim.tub.command import find_command_keys

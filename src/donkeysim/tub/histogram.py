@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import TubError, describe_unknown
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import TubError, describe_unknown, import_extra
 from donkeysim.core.files import write_whole
 from donkeysim.core.types import FloatArray
 from donkeysim.tub.reader import TubReader

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 
 from donkeysim.cli.console import console
 from donkeysim.cli.shared_options import add_tracks_argument, read_picture_size
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import import_extra
 
 if TYPE_CHECKING:
     from donkeysim.agents.board import Entry

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any
 from donkeysim.cli.console import console, show_progress
 from donkeysim.cli.rl_check import check_limit, check_request
 from donkeysim.cli.shared_options import add_car_arguments, find_car
-from donkeysim.core.errors import SpecError
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import SpecError, import_extra
 
 if TYPE_CHECKING:
     from donkeysim.rl.page import LivePage

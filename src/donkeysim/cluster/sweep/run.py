@@ -8,8 +8,7 @@ from typing import Any
 from donkeysim.cluster.executor import MOST_RETRIES, Executor
 from donkeysim.cluster.sweep.plan import Job, Plan
 from donkeysim.cluster.sweep.store import TUNE, TrialStore
-from donkeysim.core.errors import SpecError
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import SpecError, import_extra
 
 Watch = Callable[[], None]
 """Is called now and then while trainings are under way; quick."""

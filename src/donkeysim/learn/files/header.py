@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import PilotError
-from donkeysim.core.extras import describe_install
+from donkeysim.core.errors import PilotError, describe_install
 from donkeysim.core.files import find_outside_data
 from donkeysim.core.types import Float32Array
 from donkeysim.learn.kinds import get_kind, read_spec

@@ -23,8 +23,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from donkeysim.core.errors import PilotError
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import PilotError, import_extra
 from donkeysim.core.types import Float32Array
 from donkeysim.learn.files.header import (
     HEADER_KEY,

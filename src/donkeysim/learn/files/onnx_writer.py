@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import PilotError
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import PilotError, import_extra
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, write_header
 from donkeysim.learn.files.layer_shapes import (
     check_padding,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import import_extra
 from donkeysim.learn.files.tflite_graph import Array, GraphTensor, Operation, Quantization, TfliteGraph
 from donkeysim.learn.files.tflite_metadata import IDENTIFIER, PRODUCER, SIGNATURE
 

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from donkeysim import __version__
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import import_extra
 from donkeysim.core.image import encode_jpeg, spread_grey
 from donkeysim.core.types import FloatArray
 from donkeysim.racing.export.walk import CAR_COLUMNS, RaceWalk, read_cars

@@ -6,7 +6,7 @@ from typing import IO, Any
 import msgspec
 
 from donkeysim import __version__
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import import_extra
 from donkeysim.racing.export.walk import CAR_COLUMNS, Column, RaceWalk, read_cars
 from donkeysim.racing.run.verify import Verification
 

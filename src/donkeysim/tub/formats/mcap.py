@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from donkeysim import __version__
-from donkeysim.core.errors import TubError
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import TubError, import_extra
 from donkeysim.core.types import Report
 from donkeysim.record import foxglove as fox
 from donkeysim.tub.formats.drive import DriveRecord, Picture, RecordedDrive, decode_heading, explain_damage

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from donkeysim.core.errors import TubError
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import TubError, import_extra
 from donkeysim.core.files import find_outside_data
 from donkeysim.core.types import Report
 from donkeysim.tub.command import describe_command_keys

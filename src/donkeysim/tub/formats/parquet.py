@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from donkeysim.core.errors import TubError
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import TubError, import_extra
 from donkeysim.core.types import Report
 from donkeysim.tub.formats.drive import DriveRecord, Picture, RecordedDrive, decode_heading, explain_damage
 from donkeysim.tub.formats.survey import Survey, ValueKind

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from donkeysim.core.errors import TubError
-from donkeysim.core.extras import import_extra
+from donkeysim.core.errors import TubError, import_extra
 from donkeysim.core.types import ByteArray
 from donkeysim.tub.formats.drive import DriveRecord, Picture, RecordedDrive
 from donkeysim.tub.values import GREY, PICTURE_ERRORS, decode_picture, measure_picture
