@@ -6,6 +6,7 @@ One car is a batch of one: what a seed gives alone it gives in any batch.
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from gymnasium.error import ResetNeeded
 
 from donkeysim.core.device import Device, is_here, open_device
@@ -14,14 +15,49 @@ from donkeysim.core.types import ByteArray
 from donkeysim.envs.actions import read_action
 from donkeysim.envs.autoreset import AutoresetMode, read_mode
 from donkeysim.envs.exchange import Convert
+from donkeysim.envs.kernels.numbers import CarInfo, write_info
 from donkeysim.envs.observations import Observation
 from donkeysim.envs.reset import read_seed
-from donkeysim.envs.step_info import StepInfo
 from donkeysim.envs.track_settings import TrackSettings, check_count, read_settings
 from donkeysim.envs.vector_env import FleetVectorEnv, choose_threads, take_first
 from donkeysim.envs.window import ShownEnv
+from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car
 from donkeysim.world.specs import SceneSpec
+
+_INFO_TYPES: dict[str, Any] = {"on_road": bool, "hit": bool, "laps": np.int32}
+"""Of the columns of `info` that are not float64."""
+
+_CAR_BLOCK = 256
+"""Cars that a thread of this machine takes at once."""
+
+
+class _StepInfo:
+    """Writes what `info` has of every car, on the cars' own device; implements `vector_env.InfoWriter`.
+
+    Metres, m/s, seconds, + = left.
+
+    Attributes:
+        now: Of the last step, arrays of the device by name.
+        last: Of the last steps of episodes, likewise.
+    """
+
+    def __init__(self, simulator: Simulator) -> None:
+        self._simulator = simulator
+        self._tables = self._make_table(), self._make_table()
+        self.now, self.last = (table._asdict() for table in self._tables)
+
+    def _make_table(self) -> CarInfo:
+        count, zeros = self._simulator.car_count, self._simulator.device.zeros
+        shapes = {"position": (count, 3)}
+        return CarInfo(
+            *(zeros(shapes.get(name, (count,)), _INFO_TYPES.get(name, np.float64)) for name in CarInfo._fields)
+        )
+
+    def write(self, is_last: bool) -> None:
+        """See `InfoWriter.write`."""
+        simulator, table = self._simulator, self._tables[is_last]
+        simulator.device.run(write_info, simulator.car_count, simulator.rows, table, block=_CAR_BLOCK)
 
 
 class TrackVectorEnv(FleetVectorEnv):
@@ -75,7 +111,7 @@ class TrackVectorEnv(FleetVectorEnv):
             task,
             chosen.make_observer(fleet, set_count=sets, keeps_last=mode is AutoresetMode.SAME_STEP),
             chosen.make_actions(),
-            StepInfo(fleet.simulator),
+            _StepInfo(fleet.simulator),
             autoreset_mode=mode,
             copy=copies,
             convert=convert,
