@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from donkeysim.racing.rules.contact import judge_contact
+from donkeysim.racing.rules.spotter import judge_contact
 from race_script import make_ledger
 
 EAST, NORTH, WEST = 0.0, math.pi / 2, math.pi

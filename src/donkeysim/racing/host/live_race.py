@@ -8,8 +8,7 @@ from donkeysim.racing.host.competitor import Competitor
 from donkeysim.racing.rules import act as acts
 from donkeysim.racing.rules.decision import BeginSession, Decision, ShowFlag
 from donkeysim.racing.rules.director import DRIVING, RACE, Director
-from donkeysim.racing.rules.judge import find_space
-from donkeysim.racing.rules.run import Run
+from donkeysim.racing.rules.run import Run, find_space
 from donkeysim.racing.run.race_run import RaceRun
 from donkeysim.racing.show.race_view import RaceView
 from donkeysim.racing.show.timing import CarLook, Timing

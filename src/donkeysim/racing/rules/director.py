@@ -19,9 +19,8 @@ from donkeysim.racing.rules.classification import FINISHED, Placing, is_tied
 from donkeysim.racing.rules.course import RaceCourse
 from donkeysim.racing.rules.describe import describe_decision, describe_incident
 from donkeysim.racing.rules.incident import ENGINEER, Incident
-from donkeysim.racing.rules.judge import Judge
 from donkeysim.racing.rules.rule_book import Race, RuleBook
-from donkeysim.racing.rules.run import Run, classify_runs
+from donkeysim.racing.rules.run import Judge, Run, classify_runs
 from donkeysim.world.ledger import Event, Ledger
 
 PRACTICE, QUALIFYING, GRID, COUNTDOWN, RACE, COOL_DOWN, OVER = SESSIONS = (
