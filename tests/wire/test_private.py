@@ -3,7 +3,7 @@
 import pytest
 
 from donkeysim.core.errors import WireError
-from donkeysim.wire.private import MOST_SEED, ResetChallenges, SetRandomSeed, Verify, read_private_request
+from donkeysim.wire.reading import MOST_SEED, ResetChallenges, SetRandomSeed, Verify, read_private_request
 
 
 @pytest.mark.original("Messages", "the private API of races (9092)", "as it is")

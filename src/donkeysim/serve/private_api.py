@@ -17,8 +17,7 @@ from donkeysim.serve.output import ORGANISERS, Output, OutputKind
 from donkeysim.serve.server import Server
 from donkeysim.web.limits import BLOCKED_SECONDS, FailedLogins
 from donkeysim.wire.messages import Request
-from donkeysim.wire.private import SetRandomSeed, Verify, read_private_request
-from donkeysim.wire.reading import Reading
+from donkeysim.wire.reading import Reading, SetRandomSeed, Verify, read_private_request
 from donkeysim.wire.replies import PrivateKeyError, Verified, encode_reply
 
 MOST_ORGANISERS = 32

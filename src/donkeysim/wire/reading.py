@@ -1,7 +1,11 @@
-"""A client's JSON objects to messages; each message reads its own fields."""
+"""A client's JSON objects to messages; each message reads its own fields.
+
+The port of the private API takes a race organiser's messages only, which stand here too; `replies` has the answers.
+"""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, Self
 
 from donkeysim.core import frames
 from donkeysim.core.errors import WireError, describe_unknown
@@ -77,3 +81,46 @@ def _read_plain_control(fields: Mapping[str, Any]) -> messages.DriveCar | None:
     if not (-1.0 <= steering <= 1.0 and -1.0 <= throttle <= 1.0 and 0.0 <= brake <= 1.0):
         return None
     return messages.DriveCar(steer=frames.steer_from_wire(steering), throttle=throttle, brake=brake)
+
+
+MOST_SEED = (1 << 53) - 1
+"""Whole numbers up to here are the same in every language's JSON."""
+
+
+class Verify(Request, frozen=True, tag="verify"):
+    """Show the key."""
+
+    private_key: str
+
+    @classmethod
+    def read(cls, form: Form) -> Self:
+        """Return the message of these fields."""
+        key = form.read_text("private_key")
+        if key is None:
+            raise WireError("private_key is missing; this message needs it.")
+        return cls(private_key=key)
+
+
+class SetRandomSeed(Request, frozen=True, tag="set_random_seed"):
+    """Draw the challenges anew from another seed, now and in scenes that are loaded later."""
+
+    seed: int
+
+    @classmethod
+    def read(cls, form: Form) -> Self:
+        """Return the message of these fields."""
+        form.read_required_number("seed")
+        seed = form.read_integer("seed")
+        if seed is None or not 0 <= seed <= MOST_SEED:
+            raise WireError(f"seed {show(form.fields['seed'])} is not valid; it takes 0 to {MOST_SEED}.")
+        return cls(seed=seed)
+
+
+class ResetChallenges(Request, frozen=True, tag="reset_challenges"):
+    """Draw the challenges anew from the same seed: what was pushed about stands where it stood."""
+
+
+read_private_request = partial(
+    read_by, {kind.message_type(): kind for kind in (Verify, SetRandomSeed, ResetChallenges)}
+)
+"""Returns what an organiser's JSON object asks for, as `read_by` does."""
