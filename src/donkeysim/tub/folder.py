@@ -1,16 +1,28 @@
-"""Finding tubs: the paths a person gives, and the name of the next tub in a folder of tubs."""
+"""Finding tubs: the paths a person gives, and the name of the next tub in a folder of tubs.
+
+Tubs in ZIP files, as pages hand them out, are unpacked beside the file, once.
+"""
 
 import glob
+import json
 import re
 import time
+import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
 from donkeysim.core.errors import TubError
+from donkeysim.core.files import make_folder
 from donkeysim.tub.manifest import MANIFEST_NAME
 from donkeysim.tub.old_format import is_old_format
 from donkeysim.tub.reader import TubReader
-from donkeysim.tub.zipped import is_zipped, unpack_tub
+
+_MOST_UNPACKED = 8 << 30
+"""Of what a file holds, unpacked [byte]: more than ten hours of driving."""
+
+_MARK = ".unpacked"
+"""File that says of which ZIP file a folder is."""
 
 
 def is_tub(folder: Path) -> bool:
@@ -31,7 +43,7 @@ def split_paths(given: str | Sequence[str]) -> list[Path]:
 def _expand(word: str) -> list[Path]:
     whole = Path(word).expanduser()
     if whole.exists():
-        return [unpack_tub(whole) if is_zipped(whole) else whole]
+        return [_unpack_tub(whole) if _is_zipped(whole) else whole]
     if "," in word:
         return [path for part in word.split(",") if part.strip() for path in _expand(part.strip())]
     found = sorted(glob.glob(str(whole))) if glob.has_magic(word) else []
@@ -82,3 +94,43 @@ def next_tub_path(data_path: str | Path) -> Path:
     names = [path.name for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
     numbers = [int(match[1]) for name in names if (match := re.match(r"tub_(\d+)", name))]
     return folder / f"tub_{max(numbers, default=0) + 1}_{time.strftime('%y-%m-%d')}"
+
+
+def _is_zipped(path: Path) -> bool:
+    """Return whether a path is that of a ZIP file."""
+    return path.suffix.lower() == ".zip" and path.is_file()
+
+
+def _unpack_tub(path: Path) -> Path:
+    """Return the folder of the tub in a ZIP file: what lies in the file lies beside it, in a folder of its name.
+
+    One that has been unpacked before is taken as it is.
+
+    Raises:
+        TubError: It is no ZIP file, holds no tub or several, cannot be unpacked, or a folder of another one is there.
+    """
+    folder, stamp = path.with_suffix(""), path.stat()
+    mark = json.dumps({"size": stamp.st_size, "changed": stamp.st_mtime_ns})
+    try:
+        with zipfile.ZipFile(path) as file:
+            inner = _find_tub(file, path)
+            if not folder.exists():
+                with make_folder(folder, TubError) as fresh:
+                    file.extractall(fresh)
+                    (fresh / _MARK).write_text(mark, encoding="utf-8")
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError) as error:
+        raise TubError(f"{path} cannot be unpacked: {error}; take the folder that was packed into it.") from error
+    marked = folder / _MARK
+    if not marked.is_file() or marked.read_text(encoding="utf-8") != mark:
+        raise TubError(f"{folder} is there already and is not of {path} as it is now; rename or remove one of the two.")
+    return folder / inner
+
+
+def _find_tub(file: zipfile.ZipFile, path: Path) -> Path:
+    """Return the folder of the one tub within a ZIP file."""
+    if sum(entry.file_size for entry in file.infolist()) > _MOST_UNPACKED:
+        raise TubError(f"{path} holds more than {_MOST_UNPACKED >> 30} GB; unpack it yourself if you trust it.")
+    found = [Path(name).parent for name in file.namelist() if Path(name).name == MANIFEST_NAME]
+    if len(found) != 1:
+        raise TubError(f"{path} holds {len(found) or 'no'} tubs; it takes a ZIP file with one, or the tub's folder.")
+    return found[0]
