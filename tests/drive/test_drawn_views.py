@@ -12,8 +12,8 @@ from donkeysim.core.errors import SceneError, SimulatorError
 from donkeysim.core.image import decode_picture
 from donkeysim.drive.drawn_views import DistantViews, ListedCar, choose_car, find_views
 from donkeysim.watch.spectator import create_app
+from donkeysim.web.access import keep_certificate
 from donkeysim.web.serving import PageServer, bind_port
-from donkeysim.web.tls import keep_certificate
 from stand_ins.watched_stage import WatchedStage
 
 

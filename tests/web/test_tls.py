@@ -10,8 +10,8 @@ import pytest
 from cryptography import x509
 
 from donkeysim.core.errors import SpecError
-from donkeysim.web import tls
-from donkeysim.web.tls import keep_certificate
+from donkeysim.web import access
+from donkeysim.web.access import keep_certificate
 from small_disk import forbid_writing, mount_disk
 
 NAMES = ("localhost", "127.0.0.1", "::1", "car.local")
@@ -43,7 +43,7 @@ def test_it_is_kept_and_its_key_is_private(tmp_path):
 @pytest.mark.parametrize("fault", ["no key", "no certificate", "broken", "another key", "ended"])
 def test_one_that_cannot_be_used_is_made_anew(tmp_path, monkeypatch, fault):
     if fault == "ended":
-        monkeypatch.setattr(tls, "LIFETIME", timedelta(hours=5))
+        monkeypatch.setattr(access, "LIFETIME", timedelta(hours=5))
     kept = keep_certificate(tmp_path, NAMES)
     before = kept.chain.read_bytes()
     if fault == "no key":
@@ -73,7 +73,7 @@ def test_one_that_begins_in_the_future_is_made_anew_as_when_a_clock_was_set_back
             return datetime.now(zone) + timedelta(days=400)
 
     with monkeypatch.context() as patch:
-        patch.setattr(tls, "datetime", Future)
+        patch.setattr(access, "datetime", Future)
         before = keep_certificate(tmp_path, NAMES).chain.read_bytes()
     assert keep_certificate(tmp_path, NAMES).chain.read_bytes() != before
 

@@ -18,11 +18,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.files import describe_failure
-from donkeysim.web.access import BODY_SECONDS
+from donkeysim.web.access import BODY_SECONDS, Certificate
 from donkeysim.web.error_answers import limit_log
 from donkeysim.web.limits import MOST_CONNECTIONS, MOST_CONNECTIONS_IN_ALL, name_client
 from donkeysim.web.listener import try_listen
-from donkeysim.web.tls import Certificate
 
 PORT_TRIES = 50
 """How many ports from the wished one on are tried."""

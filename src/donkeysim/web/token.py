@@ -19,10 +19,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.files import describe_failure
+from donkeysim.web.access import write_private
 from donkeysim.web.address import is_loopback
 from donkeysim.web.limits import BLOCKED_SECONDS, FailedLogins, find_client
 from donkeysim.web.origin import LOOPBACK_HOSTS, READING, check_host, refuse
-from donkeysim.web.tls import write_private
 
 COOKIE = "donkeysim_token"
 """With the port behind it: a browser sends the cookies of a machine to all its ports."""
