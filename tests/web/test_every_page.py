@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
 
-from donkeysim.drive import control_routes, tub_page
+from donkeysim.drive import control_page, tub_page
 from donkeysim.drive.control_link import ControlLink
 from donkeysim.drive.control_state import ControlState
 from donkeysim.rl import page as learning
@@ -60,7 +60,7 @@ def client(name, tmp_path):
     else:
         state = ControlState("user")
         stream = PictureStream(np.zeros((8, 8, 3), np.uint8))
-        app = control_routes.create_app(state, ControlLink(state, {}), stream, THIS_MACHINE)
+        app = control_page.create_app(state, ControlLink(state, {}), stream, THIS_MACHINE)
     return TestClient(app, base_url=PAGE)
 
 

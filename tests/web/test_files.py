@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-from donkeysim.drive import control_routes, tub_page
+from donkeysim.drive import control_page, tub_page
 from donkeysim.watch import preview, spectator
 from donkeysim.web.page import MEDIA_TYPES, SHARED_FOLDER, PageFiles
 
@@ -45,7 +45,7 @@ def test_other_files_do_not_exist(client, path):
 
 
 @pytest.mark.parametrize(
-    "folder", [SHARED_FOLDER, spectator.PAGES, preview.PAGES, control_routes.PAGES, tub_page.PAGES], ids=str
+    "folder", [SHARED_FOLDER, spectator.PAGES, preview.PAGES, control_page.PAGES, tub_page.PAGES], ids=str
 )
 def test_pages_hold_served_kinds_only_and_load_nothing_from_outside(folder):
     files = [path for path in Path(folder).rglob("*") if path.is_file()]
