@@ -9,8 +9,7 @@ import pytest
 import trimesh
 
 from donkeysim.render.body import fit_models
-from donkeysim.watch.fine_cars import dress_finely
-from donkeysim.watch.place_model import find_corner_normals, pack_small, write_place
+from donkeysim.watch.place_model import dress_finely, find_corner_normals, pack_small, write_place
 from donkeysim.world.specs import BODY_STYLES, SceneSpec, load_car
 from donkeysim.world.tracks.art import read_form
 from donkeysim.world.tracks.catalogue import load_scene
