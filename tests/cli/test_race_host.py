@@ -30,7 +30,7 @@ def make_view(*names):
 
 def engineer(*words):
     parser = argparse.ArgumentParser()
-    from donkeysim.cli.race_engineer import add_engineer_arguments
+    from donkeysim.cli.race_host import add_engineer_arguments
 
     add_engineer_arguments(parser)
     return parser.parse_args(words)

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
 from donkeysim.cli.race_cars import add_race_arguments, make_plan, make_racers
-from donkeysim.cli.race_engineer import add_engineer_arguments, engineer
-from donkeysim.cli.race_host import add_host_arguments, host
+from donkeysim.cli.race_host import add_engineer_arguments, add_host_arguments, engineer, host
 from donkeysim.cli.race_results import add_export_arguments, show_result
 from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError, describe_unknown
