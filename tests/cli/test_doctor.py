@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-import donkeysim.cli.checkup as checkup
 from donkeysim.car.config import TEMPLATE_FOLDER
-from donkeysim.cli.checkup import FINE, NOTE, WRONG, Finding, check_all
+from donkeysim.cli.commands import doctor
+from donkeysim.cli.commands.doctor import FINE, NOTE, WRONG, Finding, check_all
 from donkeysim.cli.donkey import run
 from donkeysim.core import kernel
 from donkeysim.core.errors import describe_install
@@ -91,20 +91,20 @@ def test_elsewhere_it_says_how_to_make_a_car(here):
 def test_the_originals_program_on_the_path_is_told(here, monkeypatch):
     program = here / "donkey"
     program.write_text("#!/usr/bin/python\nfrom donkeycar.management.base import execute_from_command_line\n")
-    monkeypatch.setattr(checkup.shutil, "which", lambda _name: str(program))
+    monkeypatch.setattr(doctor.shutil, "which", lambda _name: str(program))
     assert find("donkey").text == f"{program} is the original's"
     assert "use the command donkeysim" in find("donkey").advice
 
 
 def test_packages_of_the_original_beside_ours_are_told(here, monkeypatch):
-    real = checkup._find_version
-    monkeypatch.setattr(checkup, "_find_version", lambda name: "5.3.0" if name == "donkeycar" else real(name))
+    real = doctor._find_version
+    monkeypatch.setattr(doctor, "_find_version", lambda name: "5.3.0" if name == "donkeycar" else real(name))
     assert find("donkeycar").state == NOTE
 
 
 def test_missing_packages_name_the_command(here, monkeypatch):
     groups = {"": ["numpy", "no-such-package-x"], "learn": ["no-such-package-y"]}
-    monkeypatch.setattr(checkup, "_list_requirements", lambda: groups)
+    monkeypatch.setattr(doctor, "_list_requirements", lambda: groups)
     assert find("packages").state == WRONG
     finding = find("extra learn")
     assert finding == Finding(
@@ -114,7 +114,7 @@ def test_missing_packages_name_the_command(here, monkeypatch):
 
 def test_no_folder_for_kernels_is_wrong(here):
     (here / "file").write_text("")
-    script = "from donkeysim.cli.checkup import _check_kernels; print(_check_kernels())"
+    script = "from donkeysim.cli.commands.doctor import _check_kernels; print(_check_kernels())"
     environment = os.environ | {"DONKEYSIM_KERNEL_CACHE": str(here / "file")}
     ended = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert "state='wrong'" in ended.stdout
@@ -124,7 +124,7 @@ def test_no_folder_for_kernels_is_wrong(here):
 def test_kernels_that_came_with_the_package_are_fine_though_none_were_compiled(here, monkeypatch):
     monkeypatch.setattr(kernel, "READY_FOLDER", here)
     monkeypatch.setattr(kernel, "count_cached_kernels", lambda: 0)
-    finding = checkup._check_kernels()
+    finding = doctor._check_kernels()
     assert finding.state == FINE
     assert finding.text.startswith("came with the package")
 

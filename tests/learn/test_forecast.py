@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from donkeysim.car.config import make_default_config
-from donkeysim.cli import forecast
+from donkeysim.cli.commands import train
 from donkeysim.learn.pilot import BUILT_IN_PILOT
 from donkeysim.learn.train import TrainingResult
 
@@ -13,13 +13,13 @@ from donkeysim.learn.train import TrainingResult
 def foretell(places, model=BUILT_IN_PILOT, loss=0.0025):
     history = {"loss": [1.0], "val_loss": [1.0], "val_n_outputs0_loss": [loss]}
     result = TrainingResult(Path(model), None, None, 1, 1.0, history, (80, 20), 1.0, False, places)
-    return list(forecast.foretell(make_default_config(), result))
+    return list(train.foretell(make_default_config(), result))
 
 
 @pytest.fixture(autouse=True)
 def one_lap(monkeypatch):
-    monkeypatch.setattr(forecast, "LAPS", 1)
-    monkeypatch.setattr(forecast, "STARTS", 2)
+    monkeypatch.setattr(train, "LAPS", 1)
+    monkeypatch.setattr(train, "STARTS", 2)
 
 
 def test_a_good_pilot_is_told_its_laps():
