@@ -46,7 +46,7 @@ def run() -> list[Figure]:
     from donkeysim.learn.files.model_file import save_model
 
     import_keras()
-    from donkeysim.learn.trainer import has_bfloat16
+    from donkeysim.learn.fit import has_bfloat16
 
     fastest = "bfloat16" if has_bfloat16() else "float32"
     figures = []
@@ -131,10 +131,9 @@ class _Pictures:
 def _measure_ours(precision: str) -> list[float]:
     from donkeysim.learn.architectures import build_model
     from donkeysim.learn.batches import Examples, iterate_batches
-    from donkeysim.learn.fit import keep_freed_memory
+    from donkeysim.learn.fit import Trainer, keep_freed_memory
     from donkeysim.learn.kinds import encode_targets, get_kind, read_spec
     from donkeysim.learn.options import TrainingOptions
-    from donkeysim.learn.trainer import Trainer
 
     keep_freed_memory()
     kind = get_kind("linear")

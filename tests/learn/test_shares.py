@@ -28,7 +28,7 @@ def learn(kind, part_size, thread_count, monkeypatch, dropout=True, steps=2):
     """Return the weights after some steps and the mean losses."""
     import torch
 
-    from donkeysim.learn import trainer as module
+    from donkeysim.learn import fit as module
 
     monkeypatch.setattr(module, "PART_SIZE", part_size)
     import_keras().utils.set_random_seed(3)
@@ -90,7 +90,7 @@ def test_each_part_drops_others(monkeypatch):
 
 
 def test_a_pilot_whose_examples_see_each_other_learns_whole_batches(monkeypatch):
-    from donkeysim.learn import trainer as module
+    from donkeysim.learn import fit as module
 
     monkeypatch.setattr(module, "PART_SIZE", 6)
     for kind, count in (("3d", 1), ("linear", 4)):

@@ -85,10 +85,10 @@ def test_training_leaves_pilot_onnx_tflite_plot_and_an_entry(learnt):
 
 def test_the_pilot_in_the_file_is_that_of_the_best_epoch(learnt, tub):
     from donkeysim.learn.batches import iterate_batches
+    from donkeysim.learn.fit import Trainer
     from donkeysim.learn.kinds import get_kind
     from donkeysim.learn.options import read_options
     from donkeysim.learn.train import load_examples
-    from donkeysim.learn.trainer import Trainer
 
     folder, result = learnt
     assert result.best_loss == min(result.history["val_loss"])

@@ -9,7 +9,7 @@ from tests.backends import on_every_back_end
 from tests.scenes import make_room, make_scene, make_slope
 
 from donkeysim.physics.engine import make_terrain
-from donkeysim.physics.kernels import frustums, layout
+from donkeysim.physics.kernels import boxes, layout
 
 FRICTION, MARGIN = 0.5, 0.002
 
@@ -33,14 +33,14 @@ def list_contacts(scratch, count):
 def collide_ground(build, scratch, ground=None):
     """Frustum 0 and the ground."""
     terrain = make_terrain([make_scene(ground=ground)])
-    return list_contacts(scratch, build(frustums.collide_frustum_ground)(scratch, 0, 0, terrain, 0, FRICTION, MARGIN))
+    return list_contacts(scratch, build(boxes.collide_frustum_ground)(scratch, 0, 0, terrain, 0, FRICTION, MARGIN))
 
 
 def collide_box(build, scratch, centre, half, movable=True, turn=(0.0, 0.0, 0.0)):
     """Frustum 0 and a box: as body 0 or as what never moves."""
     scratch.box[1] = (*half, *centre, *Rotation.from_rotvec(turn).as_matrix().ravel())
     a, b = (0, 1) if movable else (-1, 1)
-    return list_contacts(scratch, build(frustums.collide_frustum_box)(scratch, 0, 0, 1, a, b, -1, 4, FRICTION, MARGIN))
+    return list_contacts(scratch, build(boxes.collide_frustum_box)(scratch, 0, 0, 1, a, b, -1, 4, FRICTION, MARGIN))
 
 
 @on_every_back_end
@@ -112,9 +112,7 @@ def test_two_posts_meet_when_nearer_than_their_radii(build, distance, count):
     scratch = make_frustums(
         ((distance, 0.0, 0.0), (0.0, 0.0, 1.0), 0.4, 0.1, 0.1), ((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 0.4, 0.1, 0.1)
     )
-    points, normals, depths = list_contacts(
-        scratch, build(frustums.collide_frustums)(scratch, 0, 0, 1, FRICTION, MARGIN)
-    )
+    points, normals, depths = list_contacts(scratch, build(boxes.collide_frustums)(scratch, 0, 0, 1, FRICTION, MARGIN))
     assert len(points) == count
     assert depths == pytest.approx(0.2 - distance)
     assert normals == pytest.approx(np.tile((1.0, 0.0, 0.0), (count, 1)))

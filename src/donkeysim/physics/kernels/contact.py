@@ -8,8 +8,7 @@ were made; their order is fixed. A car with nothing near it only looks whether i
 from donkeysim.core.kernel import inner_kernel
 from donkeysim.core.vector import add, dot, get_basis, get_vector, measure_length, rotate, subtract
 from donkeysim.physics.kernels import layout
-from donkeysim.physics.kernels.boxes import collide_boxes
-from donkeysim.physics.kernels.frustums import collide_frustum_box, collide_frustum_ground, collide_frustums
+from donkeysim.physics.kernels.boxes import collide_boxes, collide_frustum_box, collide_frustum_ground, collide_frustums
 from donkeysim.physics.kernels.ground import find_friction, measure_depth, sample_ceiling
 from donkeysim.physics.kernels.shape import add_contact, fill_car_box, fill_prop_frustum
 from donkeysim.physics.kernels.solver import shift_apart, solve_impulses
