@@ -23,8 +23,7 @@ from art.palette import Palette
 from art.shape import mirror_mesh
 from donkeysim.core.frames import Vector
 from donkeysim.world.scene import CLASS_CAR, SHADE_GLOSS, SHADE_METAL, SHADE_UNLIT, Mesh
-from donkeysim.world.tracks.assets import Shade
-from donkeysim.world.tracks.mesh import make_box
+from donkeysim.world.tracks.mesh import Shade, make_box
 
 COATS: dict[str, tuple[Shade, int]] = {
     "rubber": ((0.10, 0.10, 0.11), 0),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from donkeysim.world.scene import CLASS_CAR, CLASS_PROP, SHADE_PAINT, SHADE_TEXTURE
 from donkeysim.world.tracks.art import Skin
-from donkeysim.world.tracks.assets import WHITE, Shade
+from donkeysim.world.tracks.mesh import WHITE, Shade
 
 
 @dataclass

@@ -17,7 +17,7 @@ from donkeysim.core.errors import SpecError
 from donkeysim.world.scene import CLASS_CAR, SHADE_PAINT, SHADE_TEXTURE, SHADE_UNLIT, Material
 from donkeysim.world.tracks import art, props
 from donkeysim.world.tracks.art import build_mesh, find_mesh, find_picture, read_form, read_picture
-from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.mesh import Assets
 
 MESHES = draw_meshes()
 

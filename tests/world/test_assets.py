@@ -11,7 +11,7 @@ from art.canvas import Canvas
 from donkeysim.world.scene import COLLIDER_BOX, COLLIDER_CYLINDER
 from donkeysim.world.specs import BODY_STYLES, SceneSpec
 from donkeysim.world.tracks import load_scene
-from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.mesh import Assets
 from donkeysim.world.tracks.structures import placement
 from donkeysim.world.tracks.structures.structure import Collider
 

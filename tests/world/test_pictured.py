@@ -18,9 +18,9 @@ from donkeysim.world.tracks.art import read_picture
 from donkeysim.world.tracks.paths.path_csv import read_points
 from donkeysim.world.tracks.tables.ground import TILE_SIZE, Patch
 from donkeysim.world.tracks.tables.road import Marking
+from donkeysim.world.tracks.terrain.atlas import paint_patch
 from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame
 from donkeysim.world.tracks.terrain.ground import RoadPlace, sample_height
-from donkeysim.world.tracks.terrain.patches import paint_patch
 from donkeysim.world.tracks.terrain.road_class import find_offset
 from donkeysim.world.tracks.terrain.road_paint import wear_off
 from donkeysim.world.tracks.terrain.surfaces import make_surface

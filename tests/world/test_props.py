@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from donkeysim.world.scene import COLLIDER_BOX
-from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.mesh import Assets
 from donkeysim.world.tracks.props import PROP_KINDS
 from donkeysim.world.tracks.structures.placement import outline_base
 from donkeysim.world.tracks.structures.structure import place_structure

@@ -11,7 +11,7 @@ from donkeysim.world.specs import RoadSpec, SceneSpec
 from donkeysim.world.tracks import load_scene
 from donkeysim.world.tracks.catalogue import find_track
 from donkeysim.world.tracks.paths.path import build_centre_line
-from donkeysim.world.tracks.terrain.road_strip import LIFT, frame_strip
+from donkeysim.world.tracks.terrain.land import LIFT, frame_strip
 from donkeysim.world.tracks.track_file import read_track
 
 SPEC = SceneSpec("generated_road", road=RoadSpec(seed=0))

@@ -40,7 +40,7 @@ from donkeysim.world.scene import (
 )
 from donkeysim.world.specs import CarSpec
 from donkeysim.world.tracks.art import build_mesh
-from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.mesh import Assets
 
 CLASS_NAMES = ("sky", "ground", "road", "line", "prop", "car")
 """Of CLASS_*, by number."""

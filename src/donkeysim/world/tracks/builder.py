@@ -12,10 +12,9 @@ from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.world.scene import CarModel, Ground, Light, Path, Props, Scene
 from donkeysim.world.specs import BODY_STYLES, NO_CHALLENGES, ChallengeSpec
 from donkeysim.world.tracks.art import build_mesh
-from donkeysim.world.tracks.assets import Assets
 from donkeysim.world.tracks.challenges import Surroundings, choose_tree_kinds, describe_road, place_cones, place_trees
 from donkeysim.world.tracks.grid import build_start, find_first_line
-from donkeysim.world.tracks.mesh import merge_meshes, place_mesh
+from donkeysim.world.tracks.mesh import Assets, merge_meshes, place_mesh
 from donkeysim.world.tracks.paths.line import compute_shortest_line
 from donkeysim.world.tracks.paths.path import CentreLine, place_nodes
 from donkeysim.world.tracks.props.kind import PropKind

@@ -17,7 +17,7 @@ from PIL import Image
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import ByteArray, FloatArray, LongArray
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TEXTURE, SHADE_TWO_SIDED, Material, Mesh
-from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.mesh import Assets
 from donkeysim.world.tracks.paths.gltf_lines import count_declared
 
 TRIANGLES_MOST = 60_000

@@ -13,7 +13,7 @@ from PIL import Image
 from donkeysim.core.errors import SceneError, describe_unknown
 from donkeysim.core.types import ByteArray, Float32Array, IntArray
 from donkeysim.world.scene import SHADE_TEXTURE, Material, Mesh
-from donkeysim.world.tracks.assets import Assets, Shade
+from donkeysim.world.tracks.mesh import Assets, Shade
 from donkeysim.world.tracks.tables.checks import is_picture_file
 
 FOLDER = Path(__file__).parent

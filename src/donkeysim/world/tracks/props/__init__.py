@@ -11,7 +11,7 @@ from typing import Literal
 
 from donkeysim.core.config import read_dataclass, read_toml
 from donkeysim.world.tracks.art import build_mesh
-from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.mesh import Assets
 from donkeysim.world.tracks.props.kind import Movable, PropKind, stand_on_block, stand_on_post
 from donkeysim.world.tracks.structures.structure import Shadow, Structure, make_post
 from donkeysim.world.tracks.tables.props import PROPS_FILE

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from donkeysim.world.scene import Mesh
-from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.mesh import Assets
 from donkeysim.world.tracks.structures.structure import Footprint, Shadow, Structure, make_block, make_post
 
 FOOT_DARKNESS = 0.4

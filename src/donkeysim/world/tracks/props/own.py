@@ -12,8 +12,7 @@ import numpy as np
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import CLASS_PROP
-from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.mesh import merge_meshes
+from donkeysim.world.tracks.mesh import Assets, merge_meshes
 from donkeysim.world.tracks.model_file import ModelMesh, read_meshes
 from donkeysim.world.tracks.paths.path_file import find_beside
 from donkeysim.world.tracks.props.kind import Movable, PropKind, stand_on_block, stand_on_post

@@ -9,8 +9,7 @@ import numpy as np
 from donkeysim.core.errors import SceneError
 from donkeysim.world.scene import Ground, Mesh
 from donkeysim.world.tracks.art import find_picture, read_picture
-from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.mesh import make_case, make_quad, merge_meshes, place_mesh
+from donkeysim.world.tracks.mesh import Assets, make_case, make_quad, merge_meshes, place_mesh
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props.kind import stand_on_block
 from donkeysim.world.tracks.structures.structure import Structure, place_structure

@@ -16,7 +16,7 @@ import numpy as np
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.world.scene import CLASS_GROUND, CLASS_LINE, CLASS_PROP, CLASS_ROAD
-from donkeysim.world.tracks.assets import Assets
+from donkeysim.world.tracks.mesh import Assets
 from donkeysim.world.tracks.model_file import TRIANGLES_MOST, ModelMesh, read_meshes
 from donkeysim.world.tracks.paths.path import CentreLine, draw_file
 from donkeysim.world.tracks.paths.path_file import MODEL_SUFFIXES

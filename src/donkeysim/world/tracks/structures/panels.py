@@ -9,8 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 from donkeysim.core.types import ByteArray
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TWO_SIDED, SHADE_UNLIT, Ground, Mesh
 from donkeysim.world.tracks.art import read_picture, require_picture
-from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.mesh import make_quad, merge_meshes
+from donkeysim.world.tracks.mesh import Assets, make_quad, merge_meshes
 from donkeysim.world.tracks.structures.structure import Collider, Footprint, Structure, make_block
 from donkeysim.world.tracks.tables.checks import to_tint
 from donkeysim.world.tracks.tables.structures import PanelTable

@@ -8,8 +8,7 @@ import numpy as np
 from donkeysim.core.types import ByteArray
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TWO_SIDED, SHADE_UNLIT, Mesh
 from donkeysim.world.tracks.art import read_picture
-from donkeysim.world.tracks.assets import WHITE, Assets
-from donkeysim.world.tracks.mesh import make_quad, merge_meshes
+from donkeysim.world.tracks.mesh import WHITE, Assets, make_quad, merge_meshes
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.structures.panels import make_sign, paint_panel
 from donkeysim.world.tracks.structures.structure import Collider, Footprint, Structure, make_block

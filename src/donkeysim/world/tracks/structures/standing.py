@@ -7,18 +7,16 @@ import numpy as np
 
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import SHADE_UNLIT, Ground, StartGrid
-from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.mesh import make_box, make_quad, make_revolved, merge_meshes, place_mesh
+from donkeysim.world.tracks.mesh import Assets, make_box, make_quad, make_revolved, merge_meshes, place_mesh
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.props.kind import PropKind
-from donkeysim.world.tracks.structures.arches import build_arches
 from donkeysim.world.tracks.structures.blocks import build_blocks
 from donkeysim.world.tracks.structures.model_mesh import build_model
 from donkeysim.world.tracks.structures.panels import build_panels, make_banner
 from donkeysim.world.tracks.structures.placement import Placement
 from donkeysim.world.tracks.structures.room import build_room
 from donkeysim.world.tracks.structures.structure import Shadow, Structure, make_post, place_structure
-from donkeysim.world.tracks.structures.tunnels import build_tunnels
+from donkeysim.world.tracks.structures.tunnels import build_arches, build_tunnels
 from donkeysim.world.tracks.structures.walls import build_walls
 from donkeysim.world.tracks.terrain.ground import sample_height
 from donkeysim.world.tracks.track_file import TrackFile

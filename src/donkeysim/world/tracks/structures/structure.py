@@ -8,8 +8,7 @@ import numpy as np
 
 from donkeysim.core.frames import Vector
 from donkeysim.world.scene import COLLIDER_BOX, COLLIDER_CYLINDER, Colliders, Mesh
-from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.mesh import place_mesh
+from donkeysim.world.tracks.mesh import Assets, place_mesh
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ import numpy as np
 
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TWO_SIDED, Mesh
 from donkeysim.world.tracks.art import read_picture
-from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.mesh import make_box, make_mesh, place_mesh
+from donkeysim.world.tracks.mesh import Assets, make_box, make_mesh, place_mesh
 from donkeysim.world.tracks.structures.strip import (
     Profile,
     Strip,

@@ -12,8 +12,7 @@ import numpy as np
 
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import Ground, Mesh
-from donkeysim.world.tracks.assets import Assets
-from donkeysim.world.tracks.mesh import merge_meshes
+from donkeysim.world.tracks.mesh import Assets, merge_meshes
 from donkeysim.world.tracks.paths.path import CentreLine
 from donkeysim.world.tracks.structures.strip import Piece, cut_strip, iterate_pieces, outline_piece
 from donkeysim.world.tracks.structures.structure import Collider, Footprint, Shadow, Structure, make_block
