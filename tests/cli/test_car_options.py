@@ -12,9 +12,9 @@ from donkeysim.cli.options import read_options
 from donkeysim.cluster import stress
 from donkeysim.learn.evaluate import Evaluation
 from donkeysim.learn.files.places import read_cars
-from donkeysim.rl.export import save_pilot
-from donkeysim.rl.observation import ObservationSpec
+from donkeysim.rl.actor_file import save_pilot
 from donkeysim.rl.ppo import Actor
+from donkeysim.rl.setup import ObservationSpec
 from donkeysim.rl.task import TrainingTask
 from donkeysim.tub.manifest import read_manifest
 from donkeysim.world.camera_file import load_camera

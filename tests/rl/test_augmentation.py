@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from donkeysim.rl import augmentation
-from donkeysim.rl.augmentation import LabelledCrops, augment
+from donkeysim.rl import dagger
+from donkeysim.rl.dagger import LabelledCrops, augment
 
 COUNT = 400
 
@@ -21,7 +21,7 @@ def draw(depth=3, pictures=1, seed=0):
 def plain(monkeypatch):
     """Leave only the mirror."""
     for name in ("GAMMA", "GAIN", "CONTRAST", "LEVEL", "MIXED", "COVER_HEIGHT", "COVER_WIDTH", "BUMPER_SHARE"):
-        monkeypatch.setattr(augmentation, name, 0.0)
+        monkeypatch.setattr(dagger, name, 0.0)
 
 
 @pytest.mark.parametrize(("depth", "pictures"), [(3, 1), (3, 2), (1, 1)])
@@ -47,8 +47,8 @@ def test_colours_differ_from_example_to_example_and_stay_colours():
 
 
 def test_what_is_brighter_stays_brighter(monkeypatch):
-    monkeypatch.setattr(augmentation, "COVER_WIDTH", 0.0)
-    monkeypatch.setattr(augmentation, "BUMPER_SHARE", 0.0)
+    monkeypatch.setattr(dagger, "COVER_WIDTH", 0.0)
+    monkeypatch.setattr(dagger, "BUMPER_SHARE", 0.0)
     seen, _ = draw()
     left, right = seen.crop[..., :40].mean((1, 2, 3)), seen.crop[..., 40:].mean((1, 2, 3))
     is_mirrored = seen.label[:, 0] < 0.0
@@ -61,9 +61,9 @@ def test_pictures_of_one_example_change_alike():
 
 
 def test_something_may_be_in_the_way_and_most_is_still_seen(plain, monkeypatch):
-    monkeypatch.setattr(augmentation, "COVER_HEIGHT", 16)
-    monkeypatch.setattr(augmentation, "COVER_WIDTH", 32)
-    monkeypatch.setattr(augmentation, "BUMPER_SHARE", 1.0)
+    monkeypatch.setattr(dagger, "COVER_HEIGHT", 16)
+    monkeypatch.setattr(dagger, "COVER_WIDTH", 32)
+    monkeypatch.setattr(dagger, "BUMPER_SHARE", 1.0)
     seen, crop = draw()
     same = torch.where(seen.label[:, :1, None, None] < 0.0, crop.flip(3), crop)
     covered = ((seen.crop - same).abs() > 1e-6).any(1).float().mean((1, 2))

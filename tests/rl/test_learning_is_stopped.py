@@ -11,7 +11,7 @@ import torch
 
 from donkeysim.learn.files.session import OnnxSession
 from donkeysim.learn.pilot import load_pilot
-from donkeysim.rl import export, session
+from donkeysim.rl import actor_file, session
 from donkeysim.rl.actor_file import read_actor
 from donkeysim.rl.check import Checker
 from donkeysim.rl.progress import Check
@@ -75,7 +75,7 @@ def test_a_stop_before_the_first_pilot_is_written_still_leaves_one(tmp_path, mon
 
     def save(*given):
         calls.append(given)
-        return raise_interrupt() if len(calls) == 1 else export.save_pilot(*given)
+        return raise_interrupt() if len(calls) == 1 else actor_file.save_pilot(*given)
 
     monkeypatch.setattr(session, "save_pilot", save)
     monkeypatch.setattr(Checker, "check", lambda *_: (GOOD,))
@@ -88,7 +88,7 @@ def test_ctrl_c_between_the_two_files_of_a_pilot_waits_until_both_are_written(tm
     learn(tmp_path)
     before = answer(tmp_path / "pilot.onnx")
     monkeypatch.setattr(Checker, "check", lambda *_: (GOOD,))
-    interrupt_the_first(monkeypatch, export, "write_h5", press_ctrl_c)
+    interrupt_the_first(monkeypatch, actor_file, "write_h5", press_ctrl_c)
     outcome = learn(tmp_path, is_resumed=True, steps=10_000)
     assert (outcome.was_interrupted, outcome.is_passed, outcome.checks) == (True, True, (GOOD,))
     assert_the_files_match(tmp_path)
@@ -136,8 +136,8 @@ def test_a_pilot_that_is_removed_while_it_learns_is_written_again(tmp_path):
 def test_a_pilot_that_cannot_be_written_whole_leaves_the_one_before(tmp_path, monkeypatch):
     learn(tmp_path)
     before = (tmp_path / "pilot.h5").read_bytes()
-    monkeypatch.setattr(export, "make_onnx", raise_interrupt)
+    monkeypatch.setattr(actor_file, "make_onnx", raise_interrupt)
     with pytest.raises(KeyboardInterrupt):
-        export.save_pilot(read_actor(tmp_path / "pilot.h5"), tmp_path / "pilot", ["elsewhere"])
+        actor_file.save_pilot(read_actor(tmp_path / "pilot.h5"), tmp_path / "pilot", ["elsewhere"])
     assert (tmp_path / "pilot.h5").read_bytes() == before
     assert isinstance(OnnxSession((tmp_path / "pilot.onnx").read_bytes(), tmp_path), OnnxSession)

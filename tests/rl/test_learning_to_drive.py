@@ -14,16 +14,14 @@ from donkeysim.learn.files.model_file import save_model
 from donkeysim.learn.pilot import load_pilot
 from donkeysim.learn.shares import Shares
 from donkeysim.rl import dagger, ppo
-from donkeysim.rl.actor_file import read_actor
+from donkeysim.rl.actor_file import read_actor, save_pilot
 from donkeysim.rl.cars import TrainingCars
 from donkeysim.rl.check import Checker
 from donkeysim.rl.checkpoint import CHECKPOINT_NAME, read_checkpoint, write_checkpoint
-from donkeysim.rl.export import save_pilot
-from donkeysim.rl.observation import ObservationSpec
 from donkeysim.rl.progress import Check
 from donkeysim.rl.school import SequentialTrainer, make_actor, make_trainer
 from donkeysim.rl.session import Limit
-from donkeysim.rl.setup import THROTTLE_RANGE, TrainingSetup, end_near_edge, make_even
+from donkeysim.rl.setup import THROTTLE_RANGE, ObservationSpec, TrainingSetup, end_near_edge, make_even
 from donkeysim.rl.task import TrainingTask, list_roads, read_task, write_task
 from donkeysim.rl.teachers import PathTeacher, PilotTeacher
 from donkeysim.world.specs import CameraSpec, SceneSpec

@@ -13,13 +13,11 @@ from donkeysim.learn.files.tflite_writer import make_tflite
 from donkeysim.learn.pilot import load_pilot
 from donkeysim.learn.shares import Shares
 from donkeysim.rl import dagger, ppo
-from donkeysim.rl.actor_file import read_actor
+from donkeysim.rl.actor_file import describe_actor, read_actor, save_pilot
 from donkeysim.rl.cars import TrainingCars
 from donkeysim.rl.check import VARIED_CARS, Checker
-from donkeysim.rl.export import describe_actor, save_pilot
-from donkeysim.rl.observation import FRAME_SKIP, ObservationSpec
 from donkeysim.rl.school import make_actor, make_trainer
-from donkeysim.rl.setup import THROTTLE_RANGE, TrainingSetup
+from donkeysim.rl.setup import FRAME_SKIP, THROTTLE_RANGE, ObservationSpec, TrainingSetup
 from donkeysim.rl.task import TrainingTask
 from donkeysim.rl.teachers import PathTeacher, PilotTeacher
 from donkeysim.world.randomization import read_randomization

@@ -8,8 +8,7 @@ import torch
 from donkeysim.core.types import FloatArray
 from donkeysim.envs.track_env import TrackVectorEnv
 from donkeysim.rl.ghosts import Ghosts
-from donkeysim.rl.observation import FRAME_SKIP
-from donkeysim.rl.setup import FRAME
+from donkeysim.rl.setup import FRAME, FRAME_SKIP
 
 
 class StepResult(NamedTuple):

@@ -1,19 +1,25 @@
 """Whether a policy can drive: fresh starts, no exploration, pictures and decisions as on the road.
 
-A lap of a check is one length of the path, from wherever the car began: cars begin all over the road, and a lap of the
-ledger (`physics/kernels/laps.py`) would begin at the line only.
+It is checked where it learns and, if that is asked for, on tracks where it has not learned. A lap of a check is one
+length of the path, from wherever the car began: cars begin all over the road, and a lap of the ledger
+(`physics/kernels/laps.py`) would begin at the line only.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from donkeysim.core.types import BoolArray, ByteArray, FloatArray
+from donkeysim.core.errors import SpecError
+from donkeysim.core.types import BoolArray, ByteArray, FloatArray, Report
+from donkeysim.rl.ppo import Actor
 from donkeysim.rl.progress import Check
 from donkeysim.rl.setup import FRAME, TrainingSetup
+from donkeysim.rl.task import list_roads
+from donkeysim.world.specs import SceneSpec
+from donkeysim.world.tracks.catalogue import find_road, share_scene
 
 # One fault in ten laps is found by five cars in 99 of 100 checks; on several tracks the number of tracks does the rest.
 CARS, CARS_OF_MANY = 5, 2
@@ -34,6 +40,16 @@ SLOWEST = 0.6
 
 Drive = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 """From crops of pictures, 0 to 1, and the last actions to the next ones, as `ppo.Actor`."""
+
+# Within the memory of a small machine, and enough for two cores to have something to drive.
+AT_ONCE = 10
+"""Of these tracks, how many are built at a time: each takes some hundred megabytes."""
+
+LAPS = 1
+"""To drive on each track where it has not learned."""
+
+TEST_SEED = 1_000_000
+"""Of the first random road to test on; those to learn on begin at 1."""
 
 
 @dataclass
@@ -145,3 +161,40 @@ class Checker:
     def close(self) -> None:
         """Stop the threads."""
         self._env.close()
+
+
+def list_tests(names: Sequence[str], road_count: int) -> tuple[list[SceneSpec], list[SceneSpec]]:
+    """Return the tracks of these names, and so many random roads.
+
+    Raises:
+        DonkeySimError: There is no such track, its file is broken, or there cannot be so many roads.
+    """
+    if road_count < 0:
+        raise SpecError(f"--test-roads {road_count} is not valid; it takes a whole number, 0 or above.")
+    tracks = [SceneSpec(name) for name in names]
+    for track in tracks:
+        find_road(track)  # reads its file
+    return tracks, list_roads(range(TEST_SEED, TEST_SEED + road_count))
+
+
+def check_elsewhere(
+    actor: Actor, setup: TrainingSetup, scenes: Sequence[SceneSpec], report: Report = lambda _done, _total: None
+) -> tuple[Check, ...]:
+    """Let a policy drive a lap on each of some tracks, with fresh starts.
+
+    Args:
+        setup: Where it has learned.
+        report: Called as report(done, total), in tracks.
+
+    Raises:
+        DonkeySimError: There is no such track.
+    """
+    found: list[Check] = []
+    for first in range(0, len(scenes), AT_ONCE):
+        specs = tuple(scenes[first : first + AT_ONCE])
+        built = [share_scene(spec) for spec in specs]
+        checker = Checker(replace(setup, scenes=specs, checked=None).plan(built), LAPS)
+        found += checker.check(actor)
+        checker.close()
+        report(len(found), len(scenes))
+    return tuple(found)

@@ -29,7 +29,7 @@ from torch.nn import functional
 
 from donkeysim.learn.shares import Shares, set_gradients
 from donkeysim.rl.cars import TrainingCars
-from donkeysim.rl.observation import ObservationSpec
+from donkeysim.rl.setup import ObservationSpec
 
 PART_SIZE = 512
 """Steps of a part of a batch; parts are worked on by as many threads as there are cores."""

@@ -11,8 +11,7 @@ import msgspec
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.files import write_whole
 from donkeysim.envs.deepracer import load_deepracer
-from donkeysim.rl.observation import ObservationSpec
-from donkeysim.rl.setup import TrainingSetup
+from donkeysim.rl.setup import ObservationSpec, TrainingSetup
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import RoadSpec, SceneSpec

@@ -11,9 +11,8 @@ from donkeysim.drivers.lap_time import GripUse, make_powertrain
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.learn.pilot import load_pilot
 from donkeysim.rl.cars import TrainingCars
-from donkeysim.rl.observation import PICTURE_HEIGHT, PICTURE_WIDTH
 from donkeysim.rl.ppo import InformedActor
-from donkeysim.rl.setup import THROTTLE_RANGE, TrainingSetup
+from donkeysim.rl.setup import PICTURE_HEIGHT, PICTURE_WIDTH, THROTTLE_RANGE, TrainingSetup
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.ledger import Ledger
 

@@ -140,7 +140,7 @@ def read_request(arguments: argparse.Namespace) -> tuple[TrainingTask, Path]:
     Raises:
         DonkeySimError: It is not possible, or beside --resume something else is asked for than before.
     """
-    from donkeysim.rl.elsewhere import list_tests
+    from donkeysim.rl.check import list_tests
     from donkeysim.rl.task import read_task
 
     list_tests(arguments.test or (), arguments.test_roads)
@@ -326,7 +326,7 @@ def show_checks(checks: Sequence[Check], title: str) -> None:
 
 def test_elsewhere(session: TrainingSession, arguments: argparse.Namespace) -> None:
     """Let the best policy drive where it has not learned, if that is asked for, and print how it went."""
-    from donkeysim.rl.elsewhere import check_elsewhere, list_tests
+    from donkeysim.rl.check import check_elsewhere, list_tests
 
     tracks, roads = list_tests(arguments.test or (), arguments.test_roads)
     if not tracks and not roads:
