@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
 
-from donkeysim.mapping.alignment import Raster, align
 from donkeysim.mapping.pose_graph import Edge, solve
 from donkeysim.mapping.poses import between, compose, make_matrix, read_matrix, wrap
-from donkeysim.mapping.raster import BirdsEye, Canvas, Reach, make_axes
+from donkeysim.mapping.raster import BirdsEye, Canvas, Raster, Reach, align, make_axes
 from mapping.painted_floor import CAMERA
 
 CELL = 0.01

@@ -11,7 +11,7 @@ from donkeysim.mapping import survey as module
 from donkeysim.mapping.odometry import FloorPictures, follow
 from donkeysim.mapping.place_file import write_place
 from donkeysim.mapping.poses import between
-from donkeysim.mapping.redraw import redraw
+from donkeysim.mapping.report import redraw
 from donkeysim.mapping.survey import survey
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec, load_car

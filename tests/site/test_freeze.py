@@ -6,8 +6,7 @@ import pytest
 
 from donkeysim.core.index_loops import make_loop
 from donkeysim.physics.kernels.world import step_one_world
-from donkeysim.site.freeze import KERNELS, freeze, freeze_simulator, list_types
-from donkeysim.site.pictures import SMALL, pack_scene
+from donkeysim.site.freeze import KERNELS, SMALL, freeze, freeze_simulator, list_types, pack_scene
 from donkeysim.site.place_file import read_header
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks.catalogue import share_scene

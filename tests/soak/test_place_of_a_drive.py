@@ -23,8 +23,7 @@ from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.mapping.place_file import write_place
 from donkeysim.mapping.poses import between
-from donkeysim.mapping.redraw import redraw
-from donkeysim.mapping.report import write_report
+from donkeysim.mapping.report import redraw, write_report
 from donkeysim.mapping.survey import survey
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator

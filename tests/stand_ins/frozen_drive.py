@@ -9,8 +9,7 @@ import numpy as np
 from donkeysim.render.moment import Moment
 from donkeysim.render.scratch import ScratchRoom
 from donkeysim.render.tables import PoseTables
-from donkeysim.site.freeze import freeze_simulator
-from donkeysim.site.pictures import pack_scene
+from donkeysim.site.freeze import freeze_simulator, pack_scene
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks.catalogue import share_scene
 

@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.types import Float32Array, FloatArray
-from donkeysim.mapping.alignment import Raster, align
 from donkeysim.mapping.odometry import SPAN, Submap, Track
 from donkeysim.mapping.pose_graph import Edge, bound, solve, take_root
 from donkeysim.mapping.poses import between, compose, make_matrix, wrap
-from donkeysim.mapping.raster import import_cv2
+from donkeysim.mapping.raster import Raster, align, import_cv2
 
 LEAST_WAY = 5
 """Submaps that lie fewer ones apart along the drive are neighbours, not loops."""

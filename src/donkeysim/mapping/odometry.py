@@ -15,9 +15,8 @@ import numpy as np
 
 from donkeysim.calibration.motion import FloorCamera
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, FloatArray
-from donkeysim.mapping.alignment import Raster, align
 from donkeysim.mapping.poses import between, compose
-from donkeysim.mapping.raster import BirdsEye, Canvas, Reach, import_cv2
+from donkeysim.mapping.raster import BirdsEye, Canvas, Raster, Reach, align, import_cv2
 
 CELLS_PER_HEIGHT = 15
 """Cells of the floor in a height of the camera: 1.2 cm of one 18 cm above it."""

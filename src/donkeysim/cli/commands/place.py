@@ -38,8 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.core.errors import SpecError
     from donkeysim.core.files import check_place
     from donkeysim.mapping.place_file import write_place
-    from donkeysim.mapping.redraw import redraw
-    from donkeysim.mapping.report import list_facts, write_report
+    from donkeysim.mapping.report import list_facts, redraw, write_report
     from donkeysim.mapping.survey import survey
     from donkeysim.world.camera_file import load_camera
     from donkeysim.world.specs import load_car
