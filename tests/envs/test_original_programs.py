@@ -271,6 +271,7 @@ def test_a_class_of_one_place():
     env = donkey_env.MiniMonacoEnv(conf=HERE)
     assert env.simulator.scene.name == "mini_monaco"
     assert (env.VAL_PER_PIXEL, type(env).__name__) == (255, "MiniMonacoEnv")
+    assert isinstance(env, donkey_env.MiniMonacoEnv), "there is one such class"
     env.close()
     assert sorted(donkey_env.SCENE_BY_CLASS.values()) == sorted(SCENE_BY_ID.values())
     with pytest.raises(ImportError, match="LunaEnv"):

@@ -57,7 +57,8 @@ def __getattr__(name: str) -> Any:
     def begin(self: DonkeyEnv, conf: Mapping[str, object] | None = None, **others: Any) -> None:
         DonkeyEnv.__init__(self, SCENE_BY_CLASS[name], conf, **others)
 
-    return type(name, (DonkeyEnv,), {"__init__": begin})
+    globals()[name] = type(name, (DonkeyEnv,), {"__init__": begin})
+    return globals()[name]
 
 
 class DonkeyEnv(ShownEnv[ByteArray]):

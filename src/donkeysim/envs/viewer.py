@@ -32,7 +32,7 @@ RewardFunction = Callable[[Any, bool], float]
 EndFunction = Callable[[Any], None]
 
 READINGS = (
-    *("cte", "speed", "forward_vel", "last_lap_time", "current_lap_time", "roll", "pitch", "yaw", "x", "y", "z"),
+    *("cte", "speed", "forward_vel", "last_lap_time", "roll", "pitch", "yaw", "x", "y", "z"),
     *(f"{name}_{axis}" for name in ("gyro", "accel", "vel") for axis in "xyz"),
 )
 """Numbers of a handler; 0 before the first step."""
@@ -155,9 +155,9 @@ class Handler:
 
     def send_car_config(self, body_style: str | Mapping[str, Any], *others: Any) -> None:
         """Let the car look otherwise: `body_style`, `body_rgb`, `car_name` and `font_size`, or a table of them."""
-        is_table = isinstance(body_style, Mapping)
         given = (body_style, *others)
-        self._configure(make_car_message(body_style if is_table else dict(zip(CAR_KEYS, given, strict=False))))  # type: ignore[arg-type]
+        looks = body_style if isinstance(body_style, Mapping) else dict(zip(CAR_KEYS, given, strict=False))
+        self._configure(make_car_message(looks))
 
     def send_cam_config(self, conf: Mapping[str, Any] | str = "cam_config", **fields: Any) -> None:
         """Change a camera; the first one's pictures keep their size, which the observation space tells.

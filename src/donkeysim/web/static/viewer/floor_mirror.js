@@ -21,7 +21,7 @@ export const SHEEN = `
 export class FloorMirror {
   constructor(height, gloss) {
     this.gloss = gloss;
-    this.target = new three.WebGLRenderTarget(8, 8, { type: three.HalfFloatType, generateMipmaps: true, minFilter: three.LinearMipmapLinearFilter });
+    this.targets = new Map(); // of each camera: panes differ in size
     this.eye = new three.PerspectiveCamera();
     this.matrix = new three.Matrix4();
     this.uniforms = {
@@ -32,19 +32,28 @@ export class FloorMirror {
   /** Mirror what a camera sees in so many pixels. */
   look(renderer, scene, camera, width, height) {
     const { mirrored, floorHeight, floorGloss } = this.uniforms;
-    this.target.setSize(Math.ceil(SHARE * width), Math.ceil(SHARE * height));
+    const target = this.findTarget(camera);
+    target.setSize(Math.ceil(SHARE * width), Math.ceil(SHARE * height));
     this.aim(camera, floorHeight.value);
     mirrored.value = null; // nothing may be read that is being written
     floorGloss.value = 0;
     const { autoUpdate } = renderer.shadowMap;
     renderer.shadowMap.autoUpdate = false; // those of the picture before
-    renderer.setRenderTarget(this.target);
+    renderer.setRenderTarget(target);
     renderer.clear();
     renderer.render(scene, this.eye);
     renderer.setRenderTarget(null);
     renderer.shadowMap.autoUpdate = autoUpdate;
-    mirrored.value = this.target.texture;
+    mirrored.value = target.texture;
     floorGloss.value = this.gloss;
+  }
+
+  findTarget(camera) {
+    if (!this.targets.has(camera)) {
+      const options = { type: three.HalfFloatType, generateMipmaps: true, minFilter: three.LinearMipmapLinearFilter };
+      this.targets.set(camera, new three.WebGLRenderTarget(8, 8, options));
+    }
+    return this.targets.get(camera);
   }
 
   /** Mirror nothing until the next look. */
@@ -64,5 +73,5 @@ export class FloorMirror {
     this.matrix.multiply(this.eye.projectionMatrix).multiply(this.eye.matrixWorldInverse);
   }
 
-  dispose() { this.target.dispose(); }
+  dispose() { for (const target of this.targets.values()) target.dispose(); }
 }

@@ -154,7 +154,7 @@ export class Place {
         node.material = this.classify(node.material);
       });
     } else if (!isOn && this.restore) {
-      for (const [node, material] of this.restore.materials) node.material = material;
+      for (const [node, material] of this.restore.materials) { node.material.dispose(); node.material = material; }
       this.scene.background = this.restore.background;
       this.scene.fog = this.restore.fog;
       if (this.sky) this.sky.visible = true;
