@@ -27,9 +27,6 @@ from benchmarks.measure import Figure
 AT_MOST = 450.0
 """What is asked for [MB]."""
 
-FIRST_AT_MOST = 500.0
-"""What a first run may take, whose kernels are compiled in two processes [MB]; see decision 0005."""
-
 INTERVAL = 0.05
 """Between two looks at all processes [s]."""
 
@@ -48,11 +45,11 @@ def run() -> list[Figure]:
         sys.exit("memory: only Linux tells what processes share (/proc/PID/smaps_rollup); nothing was measured.")
     figures = []
     with tempfile.TemporaryDirectory() as folder:
-        for name, most in (("first run", FIRST_AT_MOST), ("warm", AT_MOST)):
+        for name in ("first run", "warm"):
             sizes = measure_peak(Path(folder))
             total = sum(sizes.values())
             print(f"{name}: " + ", ".join(f"{process} {size:.0f} MB" for process, size in sizes.items()))
-            figures.append(Figure("memory", f"make run, {name}: all processes", total, total, "MB", most=most))
+            figures.append(Figure("memory", f"make run, {name}: all processes", total, total, "MB", most=AT_MOST))
     return figures
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numba
 
-from donkeysim.core.kernel import CACHE_FOLDER
-from donkeysim.core.ready_kernels import open_cache
+from donkeysim.core.kernel_cache import KernelCache
+from donkeysim.core.kernel_folders import CACHE_FOLDER
 
 
 def compile_kept(kernel: Any, shelf: str, **options: Any) -> Any:
@@ -19,5 +19,5 @@ def compile_kept(kernel: Any, shelf: str, **options: Any) -> Any:
         **options: Of `numba.njit`.
     """
     dispatcher: Any = numba.njit(**options)(kernel.py_func)
-    dispatcher._cache = open_cache(kernel.py_func, str(CACHE_FOLDER / "tests" / shelf))
+    dispatcher._cache = KernelCache(kernel.py_func, folder=CACHE_FOLDER / "tests" / shelf)
     return dispatcher

@@ -11,7 +11,7 @@ from donkeysim.car.config import TEMPLATE_FOLDER
 from donkeysim.cli.commands import doctor
 from donkeysim.cli.commands.doctor import FINE, NOTE, WRONG, Finding, check_all
 from donkeysim.cli.donkey import run
-from donkeysim.core import kernel
+from donkeysim.core import kernel_folders
 from donkeysim.core.errors import describe_install
 
 
@@ -122,8 +122,8 @@ def test_no_folder_for_kernels_is_wrong(here):
 
 
 def test_kernels_that_came_with_the_package_are_fine_though_none_were_compiled(here, monkeypatch):
-    monkeypatch.setattr(kernel, "READY_FOLDER", here)
-    monkeypatch.setattr(kernel, "count_cached_kernels", lambda: 0)
+    monkeypatch.setattr(kernel_folders, "READY_FOLDER", here)
+    monkeypatch.setattr(kernel_folders, "count_cached_kernels", lambda: 0)
     finding = doctor._check_kernels()
     assert finding.state == FINE
     assert finding.text.startswith("came with the package")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from donkeysim.core.rng import Draws
+from donkeysim.core.draws import Draws
 
 FIRST = [14876986326503956152, 9593336891867420317]
 """Of seed 1, purpose "cells"."""

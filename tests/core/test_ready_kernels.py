@@ -2,12 +2,11 @@
 
 from types import SimpleNamespace
 
-import numba
 import pytest
 from numba.core.registry import cpu_target
 
-from donkeysim.core import kernel, ready_kernels, rng
-from donkeysim.core.ready_kernels import TARGETS, can_run
+from donkeysim.core import kernel, kernel_cache, rng
+from donkeysim.core.kernel_folders import TARGETS, can_run
 
 DRAWN = rng.draw_uniform(1, 2, 3, 4)
 
@@ -17,9 +16,9 @@ def draw(monkeypatch):
     """Call a kernel anew; return how often it was compiled."""
 
     def draw(cache, ready=None, target=None):
-        monkeypatch.setattr(numba.config, "CACHE_DIR", str(cache))
-        monkeypatch.setattr(kernel, "READY_FOLDER", ready)
-        monkeypatch.setattr(kernel, "_TARGET", target)
+        monkeypatch.setattr(kernel_cache, "CACHE_FOLDER", cache)
+        monkeypatch.setattr(kernel_cache, "READY_FOLDER", ready)
+        monkeypatch.setattr(kernel_cache, "find_target", lambda: target)
         anew = kernel.kernel(rng.draw_uniform.py_func)
         assert anew(1, 2, 3, 4) == DRAWN
         return sum(anew.stats.cache_misses.values())
@@ -69,9 +68,9 @@ def test_a_processor_without_one_of_the_features_gets_no_ready_kernels():
 def test_a_place_does_not_tell_where_the_package_lies(tmp_path, monkeypatch):
     places = []
     for name in ("one", "two"):
-        monkeypatch.setattr(ready_kernels, "PACKAGE", tmp_path / name)
+        monkeypatch.setattr(kernel_cache, "PACKAGE", tmp_path / name)
         source = tmp_path / name / "render" / "kernels" / "picture.py"
-        places.append(ready_kernels._Shelf("ready", False).from_function(draw_nothing, str(source)).folder)
+        places.append(kernel_cache._Shelf("ready", False).from_function(draw_nothing, str(source)).folder)
     assert places[0] == places[1]
 
 

@@ -41,7 +41,9 @@ def test_threads_take_rows_beside_each_other():
 
 
 def find_thread():
-    return next(thread for thread in threading.enumerate() if thread.name == "donkeysim-worker")
+    """Return the worker that was started last: other tests may have left theirs."""
+    *_, last = (thread for thread in threading.enumerate() if thread.name == "donkeysim-worker")
+    return last
 
 
 def test_a_thread_that_does_not_wake_in_time_is_not_waited_for():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from donkeysim.core.kernel import compile_function
-from donkeysim.core.ready_kernels import TARGETS
+from donkeysim.core.kernel_folders import TARGETS
 from donkeysim.render.kernels.layout import LANES, SPAN_FLOATS, SPAN_INTS
 from donkeysim.render.kernels.raster import fill_rows
 from donkeysim.render.kernels.shade import shade_plain

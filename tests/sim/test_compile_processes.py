@@ -16,7 +16,7 @@ from donkeysim.sim.simulator import FIRST_STAGES, Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 
 SCAN = """
-from donkeysim.core.kernel import CACHE_FOLDER
+from donkeysim.core.kernel_folders import CACHE_FOLDER
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import SceneSpec, WorldSpec
 before = set(CACHE_FOLDER.rglob("*.nbc"))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from donkeysim.core.errors import SpecError
-from donkeysim.envs.child_guard import end_guarded, start_guarded
+from donkeysim.envs.child_guard import end_guarded, end_with_parent, start_own
 
 if TYPE_CHECKING:
     from donkeysim.drive.options import Options
@@ -46,8 +46,7 @@ class DriveBeside:
         self.control_url = _find_control_url(path)
         print("Its control page is about to open: drive there, or choose Local Pilot to let a pilot drive.", flush=True)
         words = [str(path.resolve()), str(port), watching_url, *([] if scene is None else [scene])]
-        here = [sys.executable, "-m", "donkeysim.cli.drive_beside"]
-        self._process = start_guarded([*here, *words])
+        self._process = start_own("donkeysim.cli.drive_beside", *words)
         self._is_stopped = False
 
     def wait(self) -> int | None:
@@ -98,7 +97,6 @@ def drive_folder(folder: Path, host: str, port: int, watching_url: str, options:
         DonkeySimError: The folder's program is too old, its config is wrong, or nobody listens there.
     """
     from donkeysim.car.config import load_config
-    from donkeysim.core.memory import give_back
     from donkeysim.drive.control_page import ControlPage
     from donkeysim.drive.look import find_car_name
     from donkeysim.learn.pilot import BUILT_IN_PILOT
@@ -121,13 +119,13 @@ def drive_folder(folder: Path, host: str, port: int, watching_url: str, options:
         vars(config).update(DONKEY_GYM_ENV_NAME=shorten_scene_name(options.track))
     if options.model is None and "PilotForPlace" not in program and BUILT_IN_PILOT.exists():
         options = replace(options, model=str(BUILT_IN_PILOT))
-    give_back()
     drive(config, options)
     return 0
 
 
 def main() -> int:
-    """Drive the car of the folder on the command line."""
+    """Drive the car of the folder on the command line, as long as the simulator runs."""
+    end_with_parent()
     from donkeysim.drive.options import Options
 
     folder, port, watching_url, *scene = sys.argv[1:]

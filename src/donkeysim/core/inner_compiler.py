@@ -40,8 +40,9 @@ class _Packed(NamedTuple):
         """Return the code of the library and of all that it calls, in the order in which it calls them."""
         libraries: dict[Any, None] = {}
         _list_libraries(self.library, libraries)
-        module, *others = map(_unpack, libraries)
-        for other in others:
+        modules = map(_unpack, libraries)  # one at a time
+        module = next(modules)
+        for other in modules:
             module.link_in(other)
         return module
 

@@ -1,8 +1,4 @@
-"""How inner loops are compiled, and where the machine code is kept.
-
-Numba itself does not notice when a function that a cached kernel calls has changed, so the cache folder's name carries
-a hash of all kernel sources, the versions of Python and Numba, and the processor. An install that cannot be written to
-falls back to the user's cache folder.
+"""How inner loops are compiled; `kernel_folders` says where the machine code is kept.
 
 Kernels release the GIL and take a half-open range of rows, or launch one row after another (`take_row`): the work of a
 row is a function of its own then, without threads in it, that another back end can compile. Callers run kernels on
@@ -10,29 +6,20 @@ threads (see `donkeysim.core.workers`). This compiles once for serial and parall
 and survives fork.
 """
 
-import contextlib
-import functools
-import hashlib
-import logging
-import os
-import platform
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, overload
 
-import llvmlite.binding
 import numba
 from numba import types
 from numba.core.compiler import Flags
 from numba.core.cpu import CPUTargetOptions
 from numba.core.options import TargetOptions
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
-from donkeysim.core.errors import DonkeySimError
-from donkeysim.core.files import describe_failure
 from donkeysim.core.inner_compiler import COMPILER
-from donkeysim.core.ready_kernels import describe_here, find_target, open_cache, open_ready
+from donkeysim.core.kernel_cache import KernelCache, describe_here
+from donkeysim.core.kernel_folders import CACHE_FOLDER, note_unsaved
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,71 +37,16 @@ if hasattr(Flags, "noalias"):
     CPUTargetOptions.noalias = mapping("noalias")
     _NO_OVERLAP["noalias"] = True
 
-_PACKAGE = Path(__file__).resolve().parent.parent
 
-_TARGET = find_target()
-
-_SHARED = (
-    "core/index_loops.py",
-    "core/kernel.py",
-    "core/rng.py",
-    "core/rotation.py",
-    "core/vector.py",
-    "envs/rules.py",
-    "render/warp.py",
-    "world/ledger.py",
-    "world/randomization.py",
-    "world/state.py",
-)
-"""Sources outside of `kernels` whose functions or numbers kernels take in."""
-
-_log = logging.getLogger(__name__)
-
-_unsaved: list[str] = []
-"""Kernels that the cache folder did not take."""
-
-
-class _Cache:
-    """Compiled forms of one kernel, kept by Numba; damage to them and a full disk cost a compilation, never a run."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._kept: Any = open_cache(function, numba.config.CACHE_DIR)  # type: ignore[attr-defined]
-        self._ready: Any = None
-        if READY_FOLDER is not None and _TARGET is not None:
-            self._ready = open_ready(function, str(READY_FOLDER), _TARGET)
-        self.cache_path: str = self._kept.cache_path
-        self.flush: Callable[[], None] = self._kept.flush
-
-    def load_overload(self, signature: Any, context: Any) -> Any:
-        with contextlib.suppress(Exception):  # the package's files may be damaged, too
-            if self._ready is not None and (ready := self._ready.load_overload(signature, context)) is not None:
-                return ready
-        try:
-            return self._kept.load_overload(signature, context)
-        except Exception:  # noqa: BLE001  (a damaged pickle may raise anything)
-            with contextlib.suppress(OSError):
-                self.flush()
-            return None
-
-    def save_overload(self, signature: Any, compiled: Any) -> None:
-        try:
-            self._kept.save_overload(signature, compiled)
-        except OSError as error:
-            _note_unsaved(str(signature), describe_failure(error))
-
-
-def _note_unsaved(name: str, reason: str) -> None:
-    if not _unsaved:
-        _log.warning("compiled kernels cannot be kept in %s (%s); each start will compile them", CACHE_FOLDER, reason)
-    _unsaved.append(name)
-
-
-def compile_function(function: F, *, is_cached: bool = False, widens: bool = False, **options: Any) -> F:
+def compile_function(
+    function: F, *, is_cached: bool = False, is_taken_in: bool = False, widens: bool = False, **options: Any
+) -> F:
     """Return Numba's dispatcher of a function; its own annotations do not know all its options.
 
     Args:
         function: What is compiled.
         is_cached: Whether its machine code is kept.
+        is_taken_in: Whether other kernels call it though Python does, too.
         widens: Whether it is compiled once for all whole numbers. Left alone, Numba compiles it anew for every constant
             and every width of an integer it is called with.
         **options: Of `numba.njit`.
@@ -123,9 +55,9 @@ def compile_function(function: F, *, is_cached: bool = False, widens: bool = Fal
     dispatcher: Any = njit(**options)(function)
     if is_cached:
         try:
-            dispatcher._cache = _Cache(function)
+            dispatcher._cache = KernelCache(function, is_taken_in=is_taken_in)
         except RuntimeError as error:  # not even an empty folder can be made for it
-            _note_unsaved(function.__name__, str(error))
+            note_unsaved(function.__name__, str(error))
     if widens:
         resolve = dispatcher.get_call_template
         dispatcher.get_call_template = lambda arguments, keywords: resolve(tuple(map(_widen, arguments)), keywords)
@@ -150,15 +82,16 @@ def _choose_arithmetic(loose: bool) -> dict[str, Any]:
 @overload
 def kernel(function: F, /) -> F: ...
 @overload
-def kernel(*, loose: bool) -> Callable[[F], F]: ...
-def kernel(function: F | None = None, *, loose: bool = False) -> F | Callable[[F], F]:
+def kernel(*, loose: bool = ..., taken_in: bool = ...) -> Callable[[F], F]: ...
+def kernel(function: F | None = None, *, loose: bool = False, taken_in: bool = False) -> F | Callable[[F], F]:
     """Compile a scalar loop that Python calls: cached, without the GIL.
 
     Args:
         function: The loop.
         loose: Whether arithmetic may fuse for speed, as pictures want; otherwise strict, repeatable to the last bit.
+        taken_in: Whether other kernels call it, too; what it is made of is kept for them.
     """
-    return _decorate(function, is_cached=True, _nrt=False, **_choose_arithmetic(loose))
+    return _decorate(function, is_cached=True, is_taken_in=taken_in, _nrt=False, **_choose_arithmetic(loose))
 
 
 @overload
@@ -228,6 +161,12 @@ def take_row(_context: Any, next_row: Any) -> Any:
     return types.int64(next_row), generate
 
 
+def prepare_compiler() -> None:
+    """Do now what Numba would do at the first kernel: fill its tables of types and code, half a second."""
+    for context in (cpu_target.typing_context, cpu_target.target_context):
+        context.refresh()
+
+
 def get_formula(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the Python function of a kernel made of operators only, which takes arrays as well as numbers."""
     dispatcher: Any = function
@@ -241,91 +180,6 @@ def _widen(argument: Any) -> Any:
     return types.int64 if plain in types.signed_domain else plain
 
 
-def find_cache_folder() -> Path:
-    """Return the folder of compiled kernels for these sources on this processor, creating it.
-
-    `DONKEYSIM_KERNEL_CACHE` names another parent folder. Otherwise it lies beside the package, or in the user's cache
-    folder when the package cannot be written to.
-    """
-    name = _hash_sources()
-    chosen = os.environ.get("DONKEYSIM_KERNEL_CACHE")
-    parents = [Path(chosen)] if chosen else [_PACKAGE / ".kernels", _user_cache() / "kernels"]
-    for parent in parents:
-        folder = parent / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK):
-            return folder
-    raise DonkeySimError(
-        f"no folder for compiled kernels can be written: tried {', '.join(map(str, parents))}; "
-        "set DONKEYSIM_KERNEL_CACHE to a folder that can."
-    )
-
-
-def is_cache_whole() -> bool:
-    """Return whether the cache folder took every kernel that this process compiled."""
-    return not _unsaved
-
-
-def count_cached_kernels() -> int:
-    """Return how many compiled kernels the cache folder holds; 0 means that the first run will compile."""
-    return sum(1 for _ in CACHE_FOLDER.rglob("*.nbc"))
-
-
-def _user_cache() -> Path:
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("donkeysim", appauthor=False))
-
-
-def list_kernel_sources() -> tuple[Path, ...]:
-    """Return the files that compiled kernels are made from."""
-    return _list_sources(_PACKAGE)
-
-
-@functools.cache  # each simulator asks several times, and looking through the package takes longer than making a car
-def _list_sources(package: Path) -> tuple[Path, ...]:
-    return (*sorted(package.rglob("kernels/**/*.py")), *(package / name for name in _SHARED))
-
-
-def _hash_sources(processor: str | None = None) -> str:
-    """Return a name that changes with the kernels' sources, Python, Numba and the processor, which is the one here."""
-    digest = _digest_sources()
-    digest.update(f"{numba.__version__} {sys.version_info[:2]} {platform.machine()}".encode())
-    digest.update((processor or str(llvmlite.binding.get_host_cpu_name())).encode())
-    return digest.hexdigest()[:16]
-
-
-def _digest_sources() -> "hashlib._Hash":
-    digest = hashlib.sha256()
-    for source in list_kernel_sources():
-        digest.update(source.name.encode())
-        digest.update(source.read_bytes())
-    return digest
-
-
-def name_sources() -> str:
-    """Return a name that changes with the kernels' sources, whatever compiles them and for whom."""
-    return _digest_sources().hexdigest()[:16]
-
-
-def name_ready_folder() -> Path | None:
-    """Return where kernels for these sources lie in the package if it carries them; None: no such can run here."""
-    if _TARGET is None:
-        return None
-    return _PACKAGE / "ready_kernels" / _hash_sources(f"{sys.platform} {_TARGET.name} {llvmlite.__version__}")
-
-
-def find_ready_folder() -> Path | None:
-    """Return where kernels lie that came with the package; None where none fit."""
-    folder = name_ready_folder()
-    return folder if folder is not None and folder.is_dir() else None
-
-
-CACHE_FOLDER = find_cache_folder()
-READY_FOLDER = find_ready_folder()
 numba.config.CACHE_DIR = str(CACHE_FOLDER)  # type: ignore[attr-defined]
 if numba.config.CPU_FEATURES is None:  # type: ignore[attr-defined]
     numba.config.CPU_FEATURES = describe_here()  # type: ignore[attr-defined]

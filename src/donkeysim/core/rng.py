@@ -1,13 +1,10 @@
 """Random numbers as a function of who asks and when: hash(world key, slot, step, stream).
 
 World i of 4,096 draws what that world alone would draw, in any order and on any thread. What is made once, such as a
-scene, takes a plain sequence instead (`Draws`), equal on every machine and version.
+scene, takes a plain sequence instead (`core.draws`), equal on every machine and version.
 """
 
 import math
-import zlib
-from collections.abc import Sequence
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,12 +12,8 @@ from numpy.typing import ArrayLike
 from donkeysim.core.kernel import kernel
 from donkeysim.core.types import FloatArray, LongArray
 
-T = TypeVar("T")
 
-_WORD = (1 << 64) - 1
-
-
-@kernel
+@kernel(taken_in=True)
 def mix(value: np.uint64) -> np.uint64:
     """Return the SplitMix64 finaliser of a 64-bit word (Steele, Lea, Flood 2014)."""
     z = np.uint64(value) + np.uint64(0x9E3779B97F4A7C15)
@@ -29,7 +22,7 @@ def mix(value: np.uint64) -> np.uint64:
     return z ^ (z >> np.uint64(31))
 
 
-@kernel
+@kernel(taken_in=True)
 def hash_words(key: int, slot: int, step: int, stream: int) -> np.uint64:
     """Return a 64-bit hash of a world key, a slot, a step and a stream number."""
     z = mix(np.uint64(key))
@@ -38,7 +31,7 @@ def hash_words(key: int, slot: int, step: int, stream: int) -> np.uint64:
     return mix(z ^ np.uint64(stream))
 
 
-@kernel
+@kernel(taken_in=True)
 def draw_uniform(key: int, slot: int, step: int, stream: int) -> float:
     """Return a number in [0, 1) with 53 random bits."""
     return float(hash_words(key, slot, step, stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
@@ -65,48 +58,9 @@ def draw_uniforms(key: ArrayLike, slot: ArrayLike, step: ArrayLike, stream: Arra
     return (words >> np.uint64(11)).astype(np.float64) * (1.0 / 9007199254740992.0)
 
 
-@kernel
+@kernel(taken_in=True)
 def draw_gaussian(key: int, slot: int, step: int, stream: int) -> float:
     """Return a number from the standard normal distribution (Box–Muller)."""
     first = draw_uniform(key, slot, step, 2 * stream)
     second = draw_uniform(key, slot, step, 2 * stream + 1)
     return math.sqrt(-2.0 * math.log(1.0 - first)) * math.cos(2.0 * math.pi * second)
-
-
-class Draws:
-    """SplitMix64 (Steele, Lea, Flood 2014), begun at a hash of seed and purpose: what one purpose draws never moves
-    what another one does.
-    """
-
-    def __init__(self, seed: int, purpose: str) -> None:
-        """Begin the sequence.
-
-        Args:
-            seed: Any whole number; taken modulo 2^64.
-            purpose: Name of what is drawn.
-        """
-        self._state = _mix(_mix(seed & _WORD) ^ zlib.crc32(purpose.encode()))
-
-    def draw_word(self) -> int:
-        """Return 64 random bits."""
-        self._state = (self._state + 0x9E3779B97F4A7C15) & _WORD
-        return _mix(self._state)
-
-    def draw_uniform(self, low: float = 0.0, high: float = 1.0) -> float:
-        """Return a number in [low, high) with 53 random bits."""
-        return low + (high - low) * (self.draw_word() >> 11) / (1 << 53)
-
-    def draw_index(self, count: int) -> int:
-        """Return a whole number from 0 to count - 1."""
-        return self.draw_word() * count >> 64
-
-    def choose(self, items: Sequence[T]) -> T:
-        """Return one of some things, all as likely."""
-        return items[self.draw_index(len(items))]
-
-
-def _mix(word: int) -> int:
-    """Return the finaliser of SplitMix64 of a 64-bit word."""
-    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 & _WORD
-    word = (word ^ (word >> 27)) * 0x94D049BB133111EB & _WORD
-    return word ^ (word >> 31)

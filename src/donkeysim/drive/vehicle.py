@@ -22,6 +22,7 @@ from typing import Any, Self
 
 from donkeysim.core.clock import Pacer
 from donkeysim.core.errors import DonkeySimError, SpecError, nearest_name
+from donkeysim.core.memory import give_back
 from donkeysim.drive.loop_report import LoopReport, PartTimes
 
 SIGNAL_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
@@ -215,6 +216,7 @@ class Vehicle:
         for wired in self._wired:
             if wired.thread:
                 wired.thread.start()
+        give_back()  # what starting needed
         logger.info("Starting vehicle at %g Hz", rate_hz)
         pacer = Pacer(1 / rate_hz, time.perf_counter)
         started = time.perf_counter()

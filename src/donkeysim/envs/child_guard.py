@@ -1,7 +1,8 @@
 """Keeps a program while the process that wants it lives: `python -m donkeysim.envs.child_guard PROGRAM ARGUMENTS`.
 
 The program must not outlive the one who started it, however that ends, on any system, and knows nothing of it. So this
-small process stands between the two: when its standard input closes, it ends the program.
+small process stands between the two: when its standard input closes, it ends the program. A program of our own does so
+itself (`end_with_parent`).
 """
 
 import contextlib
@@ -23,8 +24,29 @@ def start_guarded(command: Sequence[str], **options: Any) -> subprocess.Popen[by
     return subprocess.Popen([*guard, *command], stdin=subprocess.PIPE, **options)
 
 
+def start_own(module: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start a module of ours that calls `end_with_parent`, and so ends with this process, however this one ends."""
+    command = [sys.executable, "-m", module, *arguments]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, **_own_group())  # type: ignore[call-overload,no-any-return]
+
+
+def end_with_parent() -> None:
+    """End this process, and all that it has started, when the one that started it by `start_own` ends or lets go."""
+    pipe = os.dup(0)
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+
+    def wait_and_end() -> None:
+        _wait_for_parent(pipe)
+        _signal_group(os.getpid(), signal.SIGTERM)
+        threading.Event().wait(PATIENCE)
+        _signal_group(os.getpid(), None)
+
+    threading.Thread(target=wait_and_end, daemon=True).start()
+
+
 def end_guarded(process: subprocess.Popen[bytes]) -> None:
-    """Let go of the guard, which ends its program."""
+    """Let go of a program, or of its guard, which ends it."""
     if process.stdin is not None:
         with contextlib.suppress(OSError):
             process.stdin.close()
@@ -44,7 +66,7 @@ def main() -> int:
         sys.stderr.write(f"{sys.argv[1]} cannot be started: {error.strerror or error}.\n")
         return 126
     threading.Thread(target=_end_with_parent, args=(process,), daemon=True).start()
-    signal.signal(signal.SIGTERM, lambda *_: end_group(process, signal.SIGTERM))
+    signal.signal(signal.SIGTERM, lambda *_: _signal_group(process.pid, signal.SIGTERM))
     return int(process.wait()) & 0xFF
 
 
@@ -55,26 +77,32 @@ def _own_group() -> dict[str, object]:
     return {"start_new_session": True}
 
 
-def _end_with_parent(process: subprocess.Popen[bytes]) -> None:
-    """End the program when the process that started us has ended or let go, which closes our standard input."""
-    while os.read(0, 4096):  # not sys.stdin, whose lock would be held when this process ends
+def _wait_for_parent(pipe: int) -> None:
+    """Return when the process that started us has ended or let go, which closes what we read from."""
+    while os.read(pipe, 4096):  # not sys.stdin, whose lock would be held when this process ends
         pass
-    end_group(process, signal.SIGTERM)
+
+
+def _end_with_parent(process: subprocess.Popen[bytes]) -> None:
+    """End the program when the process that started us has ended or let go."""
+    _wait_for_parent(0)
+    _signal_group(process.pid, signal.SIGTERM)
     try:
         process.wait(PATIENCE)
     except subprocess.TimeoutExpired:
-        end_group(process, None)
+        _signal_group(process.pid, None)
 
 
-def end_group(process: subprocess.Popen[bytes], number: int | None) -> None:
+def _signal_group(leader: int, number: int | None) -> None:
     """Send a signal to a program and all it has started; None kills. On Windows any signal is Ctrl-Break."""
     if sys.platform == "win32":
-        process.kill() if number is None else process.send_signal(signal.CTRL_BREAK_EVENT)
-        return
-    try:
-        os.killpg(process.pid, signal.SIGKILL if number is None else number)
-    except ProcessLookupError:
-        return
+        number = signal.SIGTERM if number is None else signal.CTRL_BREAK_EVENT  # the first kills at once there
+        send = os.kill
+    else:
+        number = signal.SIGKILL if number is None else number
+        send = os.killpg
+    with contextlib.suppress(ProcessLookupError):
+        send(leader, number)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ import numpy as np
 from donkeysim import __version__
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.files import describe_failure
-from donkeysim.core.kernel import CACHE_FOLDER
+from donkeysim.core.kernel_folders import CACHE_FOLDER
 from donkeysim.sim.commands import ChangeScene, Command
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import WorldSpec

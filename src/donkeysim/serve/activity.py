@@ -1,12 +1,16 @@
 """What the running scene is for: the seam between a server's scene and whoever decides what happens in it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from donkeysim.serve.output import Output
-from donkeysim.serve.participants import Client
-from donkeysim.sim.simulator import Simulator
 from donkeysim.wire.messages import Request
+
+if TYPE_CHECKING:
+    from donkeysim.serve.participants import Client
+    from donkeysim.sim.simulator import Simulator
 
 Change = Literal["exit", "road", "pace car", "reset"]
 """What somebody who watches may change."""

@@ -1,20 +1,25 @@
 """New roads, challenges and name plates for the running scene, made on threads of their own while the cars drive on."""
 
+from __future__ import annotations
+
 import dataclasses
 import logging
 import threading
 import time
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 from donkeysim.core.errors import DonkeySimError, SceneError
-from donkeysim.serve.participants import Client
-from donkeysim.sim.place import Place
-from donkeysim.sim.simulator import Simulator
 from donkeysim.wire.equipment import ConfigureCar
 from donkeysim.wire.messages import RegenerateRoad, Request
 from donkeysim.wire.settings import change_body, change_road
 from donkeysim.world.specs import BodySpec, ChallengeSpec, RoadSpec, SceneSpec
+
+if TYPE_CHECKING:
+    from donkeysim.serve.participants import Client
+    from donkeysim.sim.place import Place
+    from donkeysim.sim.simulator import Simulator
 
 LOOK_SECONDS = 0.05
 """How often to look whether a road is done [s], when nothing else happens."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.serve.participants import Client, SceneCar
-from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import find_pose
 from donkeysim.world.specs import BodySpec
+
+if TYPE_CHECKING:
+    from donkeysim.sim.simulator import Simulator
 
 PACE_CAR_BODY = BodySpec(style="car01", colour=(250, 180, 20), name="pace car", font_size=60)
 

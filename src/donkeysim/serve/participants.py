@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.output import ORGANISERS, Output, OutputKind
 from donkeysim.serve.picture_budget import limit_camera
 from donkeysim.sim.commands import SetCamera
-from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import find_pose
 from donkeysim.watch.watchable import CarRow
 from donkeysim.wire import messages
@@ -27,6 +27,9 @@ from donkeysim.world.ledger import EVENT_CROSSING, EVENT_HIT, EVENT_LAP, Event, 
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec
 from donkeysim.world.telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from donkeysim.sim.simulator import Simulator
 
 IDLE_RADIUS = 0.125
 """A car that stays this near to where it was counts as idle [m]; the original's 1 U."""

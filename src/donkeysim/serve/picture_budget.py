@@ -5,17 +5,22 @@ share is drawn beside the beat, on threads of its own kind, and hears as often a
 `telemetry_scheduler`.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import CapacityError
 from donkeysim.serve.output import Output
 from donkeysim.sim.commands import SetCamera
-from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import CameraSpec, LidarSpec
+
+if TYPE_CHECKING:
+    from donkeysim.sim.simulator import Simulator
 
 MOST_PIXELS = 1 << 26
 """Of all cameras of all clients together, eight of 3840x2160: some 400 MB."""

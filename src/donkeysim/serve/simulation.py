@@ -4,9 +4,11 @@ All methods are called on one thread, the simulation's. What clients shall recei
 400 lines because requests, time and what pages ask for keep the same few fields in step; cars and views are elsewhere.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from donkeysim.core.clock import Clock, Pacer
 from donkeysim.core.errors import CapacityError, DonkeySimError, SceneError, describe_unknown
@@ -19,12 +21,10 @@ from donkeysim.serve.client_queues import ClientQueue, LockStep, Presence
 from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.participants import Client, GhostWatch, SceneCar, describe_node, list_admin_events, make_event
-from donkeysim.serve.scene_loader import SceneLoader
 from donkeysim.serve.session import find_refusal
 from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.serve.telemetry_scheduler import TelemetryScheduler
 from donkeysim.serve.viewing import Viewing
-from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.watchable import CarRow, View
 from donkeysim.wire import messages
 from donkeysim.wire.messages import ClientState
@@ -32,6 +32,10 @@ from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
 from donkeysim.world.ledger import Event
 from donkeysim.world.specs import BodySpec, RoadSpec
 from donkeysim.world.tracks import list_scenes, shorten_scene_name
+
+if TYPE_CHECKING:
+    from donkeysim.serve.scene_loader import SceneLoader
+    from donkeysim.sim.simulator import Simulator
 
 # Of 15 beats in a minute that began more than 3 ms late, ten followed something costly that was begun in the last
 # milliseconds before (decision 0020).

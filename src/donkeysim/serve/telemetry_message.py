@@ -1,9 +1,12 @@
 """Telemetry messages from a stepped and drawn simulator."""
 
+from __future__ import annotations
+
 import functools
 import logging
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from donkeysim.core.errors import WireError
 from donkeysim.core.image import encode_jpeg, encode_picture
@@ -11,10 +14,12 @@ from donkeysim.core.types import ByteArray
 from donkeysim.render.scratch import ScratchRoom
 from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.participants import SceneCar
-from donkeysim.sim.simulator import Simulator
 from donkeysim.wire.replies import encode_telemetry, write_base64
 from donkeysim.world.specs import CameraSpec
 from donkeysim.world.telemetry import LidarPoint, Telemetry
+
+if TYPE_CHECKING:
+    from donkeysim.sim.simulator import Simulator
 
 BASE64_SLICE = 3 << 17
 """Of a large file, written at a time: half a millisecond's work [byte]."""

@@ -5,6 +5,8 @@ readings and pictures of one moment. A client has one telemetry in work at a tim
 that moment is told after it. In lock-step everybody waits for everything.
 """
 
+from __future__ import annotations
+
 import functools
 import logging
 import math
@@ -13,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 from donkeysim.core.clock import Clock
 from donkeysim.render.scratch import ScratchRoom
@@ -21,7 +24,9 @@ from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.participants import SceneCar
 from donkeysim.serve.picture_budget import CostAccount, choose_apart
 from donkeysim.serve.telemetry_message import TelemetryWriter
-from donkeysim.sim.simulator import Simulator
+
+if TYPE_CHECKING:
+    from donkeysim.sim.simulator import Simulator
 
 MOST_TOGETHER = 4
 """Cars whose telemetry is made and handed out together; the first one's is made alone."""

@@ -1,12 +1,15 @@
 """What watchers see of the running scene: its ground plan, its cars, and pictures of them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import SceneError
 from donkeysim.core.image import encode_jpeg
 from donkeysim.serve.car_park import CarPark
 from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.serve.telemetry_scheduler import TelemetryScheduler
-from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car, draw_place
 from donkeysim.watch.live_interpolator import LiveInterpolator
 from donkeysim.watch.moments import tell_still
@@ -14,6 +17,9 @@ from donkeysim.watch.picture_cache import keep_snapshot
 from donkeysim.watch.watchable import CHOSEN, CarRow, Outline, View, draw_outline
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec
+
+if TYPE_CHECKING:
+    from donkeysim.sim.simulator import Simulator
 
 WATCHED_SECONDS = 2.0
 """After a question for the cars, those without a client are observed for so long [s]."""

@@ -7,9 +7,9 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from numba.core.registry import cpu_target
-
 from donkeysim.core.inner_compiler import free_pass_managers, remember_call_types
+from donkeysim.core.kernel import prepare_compiler
+from donkeysim.core.kernel_cache import forget_statements
 from donkeysim.core.memory import give_back
 from donkeysim.sim.compile_processes import PARTS, mark_compiled
 from donkeysim.sim.simulator import Simulator
@@ -19,22 +19,26 @@ COLLECTION = 5_000, 5, 2
 """How often garbage is looked for; what a function was made of refers to itself and goes in the last round."""
 
 
+GIVING_BACK = 0.5
+"""Between two times when memory is given back [s]."""
+
+
 def main() -> None:
     """Compile the stages named on the command line, on the smallest scene."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.modules["scipy.linalg.cython_blas"] = None  # type: ignore[assignment]  # Numba would load it; no kernel needs it
     remember_call_types()
     free_pass_managers()
+    forget_statements()
     stages = dict(Simulator(WorldSpec(scene=SceneSpec("flat"))).list_compile_stages())
-    for context in (cpu_target.typing_context, cpu_target.target_context):
-        context.refresh()  # as the first function would do, in each copy of this process
+    prepare_compiler()  # once, not in each copy of this process
     gc.collect()
     gc.freeze()  # going through what Numba itself consists of would take a tenth of the time
     gc.collect()  # of so little that Python does not put off the rounds to come
     give_back()
     mine, children = _share_out([[stage for stage in part if stage in sys.argv[1:]] for part in PARTS])
     threading.Thread(target=_leave_with_parent, daemon=True).start()
-    gc.callbacks.append(_give_back_after)
+    threading.Thread(target=_give_back_now_and_then, daemon=True).start()
     gc.set_threshold(*COLLECTION)
     for stage in mine:
         stages[stage]()
@@ -57,9 +61,9 @@ def _share_out(parts: Sequence[list[str]]) -> tuple[list[str], list[int]]:
     return mine, children
 
 
-def _give_back_after(phase: str, about: dict[str, int]) -> None:
-    """Give memory back after the last round of a collection."""
-    if phase == "stop" and about["generation"] == 2:
+def _give_back_now_and_then() -> None:
+    """Give memory back, also while LLVM works on a whole kernel."""
+    while not threading.Event().wait(GIVING_BACK):
         give_back()
 
 

@@ -19,8 +19,7 @@ from pathlib import Path
 from types import TracebackType
 
 from donkeysim.core.errors import DonkeySimError
-from donkeysim.core.kernel import CACHE_FOLDER, READY_FOLDER, is_cache_whole, name_ready_folder
-from donkeysim.core.ready_kernels import find_target
+from donkeysim.core.kernel_folders import CACHE_FOLDER, READY_FOLDER, find_target, is_cache_whole, name_ready_folder
 
 PARTS = (("vehicles and contacts",), ("camera", "lidar"))
 """Compile stages that take about as long; together they are all of `Simulator.list_compile_stages`."""

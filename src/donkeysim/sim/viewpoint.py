@@ -1,16 +1,21 @@
 """What is seen of a car from outside, and of a place where there is none."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from donkeysim.core.frames import Vector
 from donkeysim.core.types import ByteArray
-from donkeysim.sim.simulator import Simulator
 from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CameraSpec
+
+if TYPE_CHECKING:
+    from donkeysim.sim.simulator import Simulator
 
 CHASE_DISTANCE = 0.62
 """Of the chase camera behind the car [m]."""

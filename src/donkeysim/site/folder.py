@@ -11,7 +11,7 @@ import msgspec
 
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.files import make_folder
-from donkeysim.core.ready_kernels import PACKAGE
+from donkeysim.core.kernel_folders import PACKAGE
 from donkeysim.learn.files.model_file import read_onnx
 from donkeysim.learn.files.session import OnnxSession
 from donkeysim.site.freeze import freeze

@@ -10,8 +10,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from donkeysim.core.errors import DonkeySimError, describe_install
-from donkeysim.core.kernel import CACHE_FOLDER, name_sources
-from donkeysim.core.ready_kernels import PACKAGE
+from donkeysim.core.kernel_folders import CACHE_FOLDER, PACKAGE, name_sources
 
 READY_FOLDER = PACKAGE / "ready_kernels"
 """Where modules lie in a wheel that carries them."""

@@ -3,16 +3,20 @@
 What it decides follows from the frames alone, so that a replay cuts as the race did, and viewers share pictures.
 """
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from donkeysim.core.types import IntArray
 from donkeysim.render.moment import Moment
-from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.tv import TrackCameras, place_cameras
+
+if TYPE_CHECKING:
+    from donkeysim.sim.simulator import Simulator
 
 # Shorter shots are felt as flicker; a gain keeps two cameras that see a car equally well from taking turns.
 LEAST_SHOT, LEAST_GAIN = 1.5, 0.2

@@ -4,18 +4,22 @@ The thread that steps hands over each moment; another one draws what lies betwee
 that motion is smooth at any rate of pictures. What steps waits for nothing.
 """
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import SceneError
-from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.broadcast import Broadcast
 from donkeysim.watch.moments import describe_moment
 from donkeysim.watch.picture_cache import RATE, FrameSnapshot, PictureCache, draw_car_view, find_car_view, keep_snapshot
+
+if TYPE_CHECKING:
+    from donkeysim.sim.simulator import Simulator
 
 WANTED_SECONDS = 2.0
 """After a question moments are kept for so long [s]."""

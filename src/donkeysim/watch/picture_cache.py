@@ -1,5 +1,7 @@
 """Draws what is watched: each view of each moment once, for all who want it."""
 
+from __future__ import annotations
+
 import os
 import queue
 import threading
@@ -7,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,17 +17,19 @@ from donkeysim.core.errors import SceneError
 from donkeysim.core.image import encode_jpeg
 from donkeysim.core.rotation import find_yaws
 from donkeysim.core.types import ByteArray
-from donkeysim.render.camera import Renderer
 from donkeysim.render.moment import Moment, blend_moments
 from donkeysim.render.scratch import ScratchRoom
 from donkeysim.render.tables import PoseTables
-from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import View, find_flight, find_view, make_seat_camera, make_view_camera
 from donkeysim.watch.broadcast import Broadcast, Cuts
 from donkeysim.watch.tv import TrackCameras
 from donkeysim.watch.watchable import CHOSEN
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec
+
+if TYPE_CHECKING:
+    from donkeysim.render.camera import Renderer
+    from donkeysim.sim.simulator import Simulator
 
 # Above the 20 to 25 a second from which movement looks smooth, half of what screens show.
 RATE = 30.0

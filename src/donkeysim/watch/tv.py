@@ -4,21 +4,25 @@ They stand outside the curves, a little above the ground and beside the road, ne
 from them is found by looking: each place that comes into question measures how far what it sees is.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import BoolArray, FloatArray, LongArray
-from donkeysim.render.camera import Renderer
 from donkeysim.render.moment import Moment
 from donkeysim.render.scratch import ScratchRoom
 from donkeysim.sim.viewpoint import View
 from donkeysim.world.scene import COLLIDER_BOX, Scene
 from donkeysim.world.specs import CameraSpec
 from donkeysim.world.tracks.terrain.ground import sample_height
+
+if TYPE_CHECKING:
+    from donkeysim.render.camera import Renderer
 
 # Less than a car is long, so nothing that hides a whole car is missed.
 CELL = 0.25

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from donkeysim.core.types import FloatArray
+from donkeysim.world.path_frame import find_normals
 from donkeysim.world.specs import RoadSpec
 from donkeysim.world.telemetry import Telemetry
 
@@ -82,8 +83,6 @@ class Outline:
 
 def draw_outline(scene: Scene) -> Outline:
     """Return the ground plan of a scene."""
-    from donkeysim.world.path_frame import find_normals  # with the compiler; who only reads states needs none
-
     path = scene.path
     normal = find_normals(path.position, path.closed)
     centre = path.position[:, :2]

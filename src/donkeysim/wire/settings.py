@@ -3,17 +3,21 @@
 The server and the environments make the very same commands of the same messages.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from donkeysim.core.errors import SceneError
 from donkeysim.sim import commands
-from donkeysim.sim.simulator import Simulator
 from donkeysim.wire import messages
 from donkeysim.wire.equipment import ConfigureCamera, ConfigureCar, ConfigureLidar, ConfigureSecondCamera
 from donkeysim.wire.messages import RegenerateRoad
 from donkeysim.world.specs import BodySpec, CameraSpec, LidarSpec, RoadSpec
+
+if TYPE_CHECKING:
+    from donkeysim.sim.simulator import Simulator
 
 Spec = TypeVar("Spec", BodySpec, CameraSpec, LidarSpec)
 

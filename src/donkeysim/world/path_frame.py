@@ -9,13 +9,15 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from donkeysim.core.types import FloatArray, LongArray
-from donkeysim.world.kernels.paths import PathRows, find_poses
+
+if TYPE_CHECKING:  # the compiler comes with them; building and describing places needs none
+    from donkeysim.world.kernels.paths import PathRows
 
 SEARCH_SIZE = 50_000
 """Pairs of a point and a segment that a search looks at together: few enough for a processor's cache."""
@@ -83,6 +85,8 @@ class PathFrame:
     @functools.cached_property
     def rows(self) -> PathRows:
         """The same for kernels."""
+        from donkeysim.world.kernels.paths import PathRows
+
         segment = np.zeros((len(self.position), 7))
         segment[: len(self.span)] = np.column_stack([self.step, self.span, self.direction, self.left])
         node = np.column_stack([self.node_length, self.position])
@@ -107,6 +111,8 @@ class PathFrame:
             offset: From the path, + = left of it [m].
             yaw: Against the direction of the path, + = left [rad]; the three take each other's shapes.
         """
+        from donkeysim.world.kernels.paths import find_poses
+
         places = _broadcast(along, offset, yaw)
         shape = places[0].shape
         position, orientation = np.empty((*shape, 3)), np.empty((*shape, 4))
@@ -169,7 +175,7 @@ def join_rows(frames: Sequence[PathFrame]) -> PathRows:
     parts = [frame.rows for frame in frames]
     entry = np.concatenate([part.entry for part in parts])
     entry[:, 0] = np.cumsum(entry[:, 1]) - entry[:, 1]
-    return PathRows(entry, *(np.concatenate([part[column] for part in parts]) for column in range(1, 4)))
+    return type(parts[0])(entry, *(np.concatenate([part[column] for part in parts]) for column in range(1, 4)))
 
 
 def _broadcast(*values: npt.ArrayLike) -> tuple[FloatArray, ...]:

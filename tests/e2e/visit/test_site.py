@@ -16,7 +16,7 @@ from benchmarks.site_visit.served_folder import serve_folder
 from playwright.sync_api import expect
 from visiting import OPEN, PLACES, TRACK, decode, evaluate, open_page, read, wait
 
-from donkeysim.core.kernel import CACHE_FOLDER
+from donkeysim.core.kernel_folders import CACHE_FOLDER
 from donkeysim.tub.folder import open_tubs
 from stand_ins import frozen_drive
 from stand_ins.frozen_drive import AXES, EVERY, drive

@@ -226,7 +226,8 @@ def _find_version(name: str) -> str | None:
 def _check_kernels() -> Finding:
     """Whether compiled kernels can be kept, and are there."""
     try:
-        from donkeysim.core.kernel import CACHE_FOLDER, READY_FOLDER, count_cached_kernels
+        import donkeysim.core.kernel  # noqa: F401  (with the compiler)
+        from donkeysim.core.kernel_folders import CACHE_FOLDER, READY_FOLDER, count_cached_kernels
     except DonkeySimError as error:
         return Finding("kernels", WRONG, str(error))  # which says what to do
     except ImportError as error:

@@ -78,7 +78,7 @@ class Rays(NamedTuple):
     pitch_sin: float
 
 
-@kernel
+@kernel(taken_in=True)
 def write_shape(
     shape: FloatArray, kind: float, origin: Vector, quaternion: Quaternion | FloatArray, size: Vector
 ) -> None:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from donkeysim.core.draws import Draws
 from donkeysim.core.errors import SceneError
-from donkeysim.core.rng import Draws
 from donkeysim.core.types import FloatArray
 from donkeysim.world.scene import Ground, StartGrid
 from donkeysim.world.specs import ChallengeSpec, RoadSpec, SceneSpec

@@ -8,7 +8,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from donkeysim.core.rng import Draws
+from donkeysim.core.draws import Draws
 from donkeysim.world.specs import TURN_LEAST, TURN_MOST, RoadSpec
 from donkeysim.world.tracks.tables.checks import Colour
 from donkeysim.world.tracks.tables.ground import GroundTable, Patch

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from donkeysim.core.draws import Draws
 from donkeysim.core.errors import SceneError
-from donkeysim.core.rng import Draws
 from donkeysim.core.types import FloatArray
 
 # Sides of 4.25 m give bends of 2.5 to 3 m (`RADIUS_SHARE`) at the original's default turn; at its greatest, 20 degrees,
