@@ -198,6 +198,7 @@ def forget_statements() -> None:
 
     Numba leaves them with the engine that runs machine code. The code stays.
     """
+    kernel_cache: Any = KernelCache
     save = KernelCache.save_overload
 
     def save_and_forget(cache: KernelCache, signature: Any, compiled: Any) -> None:
@@ -210,4 +211,4 @@ def forget_statements() -> None:
             library._shared_module = None
             gc.collect()
 
-    KernelCache.save_overload = save_and_forget  # type: ignore[method-assign]
+    kernel_cache.save_overload = save_and_forget
