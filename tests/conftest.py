@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from budgets import BUDGETS, BudgetReport, ProcessorClock, find_folder
 from kept_scenes import keep_scenes
@@ -26,6 +27,10 @@ SCENES = pytest.StashKey[Path]()
 
 CHOSEN = "not soak and not gpu and not device and not site"
 """What is run when nobody chooses, see pyproject.toml."""
+
+# The first example may be the one that imports SciPy, on a machine that has other things to do.
+settings.register_profile("suite", deadline=None)
+settings.load_profile("suite")
 
 
 def is_worker(config: pytest.Config) -> bool:

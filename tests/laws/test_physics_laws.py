@@ -94,7 +94,7 @@ turns = st.tuples(*[st.floats(-1.0, 1.0)] * 4).filter(lambda q: sum(part * part 
 speeds = st.tuples(*[st.floats(-3.0, 3.0)] * 3)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=60, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(turn=turns, velocity=speeds, spin=st.tuples(*[st.floats(-8.0, 8.0)] * 3), height=st.floats(0.16, 0.8))
 def test_a_thrown_car_loses_energy_and_comes_to_rest_above_the_ground(turn, velocity, spin, height):
     bench = Bench(make_cluttered_scene())
