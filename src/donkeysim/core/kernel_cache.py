@@ -99,9 +99,11 @@ class _BareForm(_Form):
     def reduce(self, result: Any) -> Any:
         """Return what is kept of a kernel."""
         whole: Any = super().reduce
-        (name, kind, (machine_code, _)), *others = whole(result._replace(type_annotation=""))
-        result.library._get_module_for_linking = _refuse
-        return (name, kind, (machine_code, _write_entry(result.fndesc.llvm_cpython_wrapper_name))), *others
+        match kept := whole(result._replace(type_annotation="")):
+            case (name, "object", (machine_code, _)), *others:
+                result.library._get_module_for_linking = _refuse
+                return (name, "object", (machine_code, _write_entry(result.fndesc.llvm_cpython_wrapper_name))), *others
+        return kept  # a Numba that writes something else
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         """Return a kernel from what was kept of it."""
@@ -203,12 +205,14 @@ def forget_statements() -> None:
 
     def save_and_forget(cache: KernelCache, signature: Any, compiled: Any) -> None:
         save(cache, signature, compiled)
+        if cache.is_taken_in:
+            return
         library = compiled.library
-        if not cache.is_taken_in:
+        with contextlib.suppress(AttributeError):  # a Numba that has them elsewhere
             library._codegen._engine._ee.remove_module(library._final_module)
             library._final_module.close()
             library._linking_libraries.clear()
             library._shared_module = None
-            gc.collect()
+        gc.collect()
 
     kernel_cache.save_overload = save_and_forget

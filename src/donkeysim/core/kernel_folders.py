@@ -81,6 +81,7 @@ TARGETS = {"x86_64": _HASWELL, "amd64": _HASWELL, "arm64": _ARM, "aarch64": _ARM
 """What ready kernels are compiled for, by `platform.machine` in small letters."""
 
 
+@functools.cache  # each kernel asks
 def find_target() -> Target | None:
     """Return what ready kernels for this machine are compiled for; None where its processor cannot run them."""
     target = TARGETS.get(platform.machine().lower())
@@ -171,9 +172,10 @@ def name_sources() -> str:
 
 def name_ready_folder() -> Path | None:
     """Return where kernels for these sources lie in the package if it carries them; None: no such can run here."""
-    if _TARGET is None:
+    target = find_target()
+    if target is None:
         return None
-    return PACKAGE / "ready_kernels" / _hash_sources(f"{sys.platform} {_TARGET.name} {llvmlite.__version__}")
+    return PACKAGE / "ready_kernels" / _hash_sources(f"{sys.platform} {target.name} {llvmlite.__version__}")
 
 
 def find_ready_folder() -> Path | None:
@@ -182,6 +184,5 @@ def find_ready_folder() -> Path | None:
     return folder if folder is not None and folder.is_dir() else None
 
 
-_TARGET = find_target()
 CACHE_FOLDER = find_cache_folder()
 READY_FOLDER = find_ready_folder()

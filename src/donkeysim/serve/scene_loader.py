@@ -94,7 +94,7 @@ class SceneLoader:
         return simulator
 
     def _build_beside(self, spec: SceneSpec) -> Scene:
-        """Build a scene while the compiler is read, which takes a second, and 40 MB that nothing needs before."""
+        """Build a scene while the compiler is read, the first time; that takes a second."""
         with ThreadPoolExecutor(1) as builder:
             scene = builder.submit(self._build, spec)
             from donkeysim.core.kernel import prepare_compiler

@@ -18,7 +18,6 @@ from donkeysim.world.specs import SceneSpec, WorldSpec
 COLLECTION = 5_000, 5, 2
 """How often garbage is looked for; what a function was made of refers to itself and goes in the last round."""
 
-
 GIVING_BACK = 0.5
 """Between two times when memory is given back [s]."""
 
@@ -63,7 +62,8 @@ def _share_out(parts: Sequence[list[str]]) -> tuple[list[str], list[int]]:
 
 def _give_back_now_and_then() -> None:
     """Give memory back, also while LLVM works on a whole kernel."""
-    while not threading.Event().wait(GIVING_BACK):
+    never = threading.Event()
+    while not never.wait(GIVING_BACK):
         give_back()
 
 
