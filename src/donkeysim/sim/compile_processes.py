@@ -66,7 +66,7 @@ class CompileProcesses:
 
     def finish(self, report: CompileReport) -> None:
         """Return when all is compiled and they have ended, telling how far it is."""
-        stages = list(self._process)
+        stages = [stage for part in reversed(PARTS) for stage in part if stage in self._process]  # as they get ready
         for done, stage in enumerate(stages):
             report(stage, done, len(stages))
             self.wait_for(stage)
