@@ -181,6 +181,17 @@ def test_throttles_are_limited_as_by_the_original_and_that_is_told(car_folder, c
     assert f"line 1: {name} is {given.rpartition(' ')[2]}, taken as {taken}." in caplog.text
 
 
+@pytest.mark.original("Configuration and car folders", "`128.0` for a whole number", "taken as `128`")
+def test_a_whole_number_may_be_written_with_a_point(car_folder, caplog):
+    config = car_folder.load("BATCH_SIZE = 64.0\nIMAGE_W = 320.0\nMAX_LOOPS = 1e3")
+    taken = (config.BATCH_SIZE, config.IMAGE_W, config.MAX_LOOPS)
+    assert taken == (64, 320, 1000)
+    assert {type(number) for number in taken} == {int}
+    assert not caplog.text
+    with pytest.raises(SpecError, match=r"IMAGE_W is 160\.5, but takes a whole number"):
+        car_folder.load("IMAGE_W = 160.5")
+
+
 def test_a_negative_greatest_throttle_inverts_the_stick(car_folder, caplog):
     assert car_folder.load("JOYSTICK_MAX_THROTTLE = -0.25").JOYSTICK_MAX_THROTTLE == -0.25
     assert not caplog.text

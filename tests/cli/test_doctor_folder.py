@@ -110,6 +110,13 @@ def test_the_command_prints_a_table_and_ends_well(good, capsys, monkeypatch):
     assert "1 × car: 1 load, 1 train, 1 drive" in shown
 
 
+def test_a_car_whose_simulator_is_on_another_machine_does_not_drive_here(tmp_path):
+    (tmp_path / "myconfig.py").write_text('DONKEY_SIM_PATH = "/home/ann/DonkeySimLinux/donkey_sim.x86_64"\n')
+    verdict = list_verdicts(tmp_path)["myconfig.py"]
+    assert verdict.works == {"loads": True, "trains": True, "drives": False}
+    assert "there is no simulator at /home/ann/DonkeySimLinux/donkey_sim.x86_64; give" in verdict.reason
+
+
 BROKEN = {
     "real/config.py": ("car", "real", "DONKEY_GYM = False\nIMAGE_W = 160\n", "real hardware is not driven"),
     "myconfig.py": ("myconfig", "myconfig.py", "IMAGE_W = 'wide'\n", "IMAGE_W"),

@@ -28,8 +28,8 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="joystick devic
 class Pad:
     """A controller and its page."""
 
-    def __init__(self, kind="xbox", **feel):
-        self.controller = Controller(read_layouts()[kind], Feel(**feel))
+    def __init__(self, kind="xbox", layout=None, **feel):
+        self.controller = Controller(layout or read_layouts()[kind], Feel(**feel))
         self.wish = (0.0, 0.0, "user", False)
         self.page = (0.0, 0.0)
 
@@ -372,13 +372,21 @@ def test_a_control_that_has_a_code_for_a_name_is_known_by_it(tmp_path):
 
 
 def test_say_which_control_does_nothing(tmp_path, caplog):
-    text = MY_JOYSTICK.replace("self.erase_last_N_records", "self.print_controls").replace(
-        "0x2: 'pedal'", "0x2: 'pedal', 0x5: 'knee'"
-    )
-    layout = read_own_layout(tmp_path, text + "        self.set_axis_trigger('knee', self.set_throttle)\n")
+    read_own_layout(tmp_path, MY_JOYSTICK.replace("self.erase_last_N_records", "self.print_controls"))
     assert "left does nothing, as there is no print_controls here." in caplog.text
-    assert "pedal does nothing, as set_throttle is given to knee, too." in caplog.text
-    assert layout.throttle == "knee"
+
+
+@pytest.mark.original(
+    "Programs and other files", "two axes for one action in `my_joystick.py`", "as it is"
+)
+def test_of_two_axes_that_do_the_same_the_last_moved_counts(tmp_path):
+    text = MY_JOYSTICK.replace("0x2: 'pedal'", "0x2: 'pedal', 0x5: 'knee'")
+    layout = read_own_layout(tmp_path, text + "        self.set_axis_trigger('knee', self.set_throttle)\n")
+    assert ("knee", "throttle") in layout.list_controls()
+    pad = Pad(layout=layout, max_throttle=1.0)
+    assert pad.push("pedal", -0.5).throttle == 0.5
+    assert pad.push("knee", -0.75).throttle == 0.75
+    assert pad.push("wheel", 0.25)[:2] == (0.25, 0.75)
 
 
 def test_know_every_type_that_a_configuration_may_name():

@@ -178,6 +178,59 @@ def test_a_message_to_a_simulator_elsewhere_is_sent_as_it_is(server):
     env.close()
 
 
+@pytest.mark.original("gym-donkeycar", "`handler.fns`, `handler.client`, `env.proc`, `supply_defaults`", "as it is")
+def test_functions_of_ones_own_hear_what_a_simulator_elsewhere_says(server, caplog):
+    env = DonkeyEnv(conf={**CONF, "port": server.port})
+    handler, heard = env.viewer.handler, []
+    assert handler.client is env.viewer.client
+    assert handler.client.is_connected()
+    assert env.proc is None
+    before = handler.fns["telemetry"]
+
+    def hear(message):
+        before(message)
+        heard.append(message)
+        raise ValueError("a slip of the program's")
+
+    handler.fns["telemetry"] = hear
+    env.reset()
+    for _ in range(3):
+        env.step((0.0, 0.5))
+    assert len(heard) >= 3
+    assert float(heard[-1]["speed"]) >= 0.0
+    assert "the function of handler.fns for 'telemetry' has failed." in caplog.text
+    handler.client.send_now({"msg_type": "set_position", "pos_x": 2})
+    assert wait_until(lambda: server.of_kind("set_position") == [{"msg_type": "set_position", "pos_x": "2"}])
+    handler.client.stop()
+    assert not handler.client.is_connected()
+
+
+def test_the_path_is_asked_of_the_simulator_here_as_of_one_elsewhere(env, caplog):
+    handler, heard = env.viewer.handler, []
+    handler.fns["node_position"] = heard.append
+    for index in (0, 1, 10_000):
+        handler.queue_message({"msg_type": "node_position", "index": index})
+    assert [message["index"] for message in heard] == [0, 1]
+    place = env.simulator.scene.path.position[1]
+    assert (heard[1]["pos_x"], heard[1]["pos_z"]) == pytest.approx((8.0 * -place[1], 8.0 * place[0]), abs=1e-3)
+    assert "index 10000 is not a node of this path" in caplog.text
+    assert handler.client.is_connected()
+
+
+def test_a_start_line_is_told_as_the_originals_handler_does(env):
+    env.reset(seed=1)
+    handler = env.viewer.handler
+    assert (handler.starting_line_index, handler.dq, handler.missed_checkpoint) == (-1, False, False)
+
+
+def test_defaults_are_written_into_what_a_class_of_ones_own_reads():
+    conf = {"max_cte": 3.0}
+    donkey_env.supply_defaults(conf)
+    assert (conf["max_cte"], conf["cam_resolution"], conf["frame_skip"]) == (3.0, (120, 160, 3), 1)
+    assert not read_conf(conf).is_remote
+    assert read_conf({**conf, "port": 9091}).is_remote
+
+
 def test_without_a_viewer_or_with_one_episodes_are_the_same(env):
     def drive():
         env.reset(seed=3)

@@ -99,9 +99,9 @@ def test_numbers_with_decimal_commas_are_mended(make_lasting_env):
 def test_laps_are_timed_from_crossing_to_crossing_of_line_0(server, make_lasting_env):
     env = make_lasting_env(server.port)
     car = env.car
-    moment = car.wait_moment(car.count_moments())
+    moment = car.wait_moment(car.moment_count)
     while not moment.lap_times:
-        moment = car.wait_moment(car.count_moments())
+        moment = car.wait_moment(car.moment_count)
     assert moment.lap_times == (12.5,)
     assert env.reset()[1]["lap_count"] == 0
 

@@ -161,6 +161,14 @@ def test_asynchronous_needs_no_time_step():
         read("step_mode", step_mode="synchronus")
 
 
+@pytest.mark.original("Messages", "fields of forks in `regen_road` (`wayPoints`)", "do nothing, and that is told")
+def test_a_road_by_waypoints_of_a_fork_is_told_to_do_nothing_here():
+    request, note = read("regen_road", rand_seed="7", wayPoints="0,0@1,1")
+    assert request.rand_seed == 7
+    assert note == "regen_road: wayPoints does nothing here, only road_style, rand_seed, turn_increment do."
+    assert read("regen_road", rand_seed="7").note == ""
+
+
 # -- car_config -------------------------------------------------------------------------------------------------------
 
 

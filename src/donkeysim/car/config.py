@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from donkeysim.car.keys import USED_BY, clamp_value, describe_bad_value
+from donkeysim.car.keys import USED_BY, adapt_value, describe_bad_value
 from donkeysim.core.config import read_toml
 from donkeysim.core.errors import SpecError, nearest_name, shorten
 
@@ -186,10 +186,10 @@ def check_values(config: Config, users: Container[str] = frozenset(USED_BY.value
         SpecError: A key has a value that it does not take; the text says where it stands and what it takes.
     """
     for name, given in config.to_dict().items():
-        value = clamp_value(name, given)
+        value = adapt_value(name, given)
+        setattr(config, name, value)
         if value != given:
             _log.warning("%s is %r, taken as %r.", config.locate(name), given, value)
-            setattr(config, name, value)
         wrong = describe_bad_value(name, value)
         if not wrong:
             continue

@@ -134,8 +134,10 @@ USED_BY: Mapping[str, str] = {name: user for user, names in _TABLE["used_by"].it
 """What alone uses a key, for example "training"; every run uses the others."""
 
 
-def clamp_value(name: str, value: object) -> object:
-    """Return the nearest number that a key takes, where donkeycar limits what comes of it; any other value as it is."""
+def adapt_value(name: str, value: object) -> object:
+    """Return a value as a key takes it: 128.0 as 128 if whole numbers are meant, limited where donkeycar limits it."""
+    if name in _TABLE["whole"] and isinstance(value, float) and value.is_integer():
+        value = int(value)
     if name not in _TABLE["clamped"] or not isinstance(value, int | float) or isinstance(value, bool):
         return value
     least, most = _TABLE["number"][name]

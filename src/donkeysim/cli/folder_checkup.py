@@ -151,6 +151,7 @@ def _list_car_steps(config_path: Path, myconfig: str) -> list[Step]:
     from donkeysim.car.config import load_config
     from donkeysim.car.transform import make_transform
     from donkeysim.drive.simulator_settings import read_settings
+    from donkeysim.envs.launch import check_program
     from donkeysim.learn.kinds import get_kind, read_spec
     from donkeysim.learn.options import read_options
 
@@ -164,7 +165,9 @@ def _list_car_steps(config_path: Path, myconfig: str) -> list[Step]:
 
     def drive() -> None:
         config = load_config(config_path, myconfig)
-        read_settings(config)
+        program = read_settings(config).conf.exe_path
+        if program is not None:
+            check_program(Path(program).expanduser())
         if config.USE_JOYSTICK_AS_DEFAULT:
             config.require("a joystick")
 

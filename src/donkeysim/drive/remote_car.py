@@ -123,11 +123,11 @@ class RemoteSimulatedCar:
                 self._reconnect()
 
     def _drive_on(self) -> None:
-        count = self._car.count_moments()
+        count = self._car.moment_count
         while not self._ended.is_set():
             self._send_controls()
             moment = self._car.wait_moment(count)
-            count = self._car.count_moments()
+            count = self._car.moment_count
             self._place = self._car.place
             self._keep(moment)
 

@@ -1,6 +1,8 @@
 """A car in a simulator of this process: no port, no waiting, any speed."""
 
+import json
 from dataclasses import replace
+from typing import Any
 
 from donkeysim.core import frames
 from donkeysim.core.rng import hash_words
@@ -16,8 +18,9 @@ from donkeysim.sim.place import Place
 from donkeysim.sim.simulator import STEPS_PER_FRAME, Simulator
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.wire import settings
-from donkeysim.wire.messages import RegenerateRoad
+from donkeysim.wire.messages import GetNodePosition, RegenerateRoad
 from donkeysim.wire.reading import read_request
+from donkeysim.wire.replies import encode_reply
 from donkeysim.world.ledger import EVENT_LAP
 from donkeysim.world.specs import RoadSpec, SceneSpec
 from donkeysim.world.tracks import find_road
@@ -93,6 +96,18 @@ class BuiltInCar:
         self.simulator.change_scene(replace(place, road=_change_road(scene.name, scene.road, message)))
         self._begin_anew()
         self._beginning = self._find_beginning()
+
+    def describe_node(self, message: Message) -> dict[str, Any]:
+        """Return what a server says to a `node_position`.
+
+        Raises:
+            WireError: The message has no index.
+            SceneError: The path has no such node.
+        """
+        request = read_request(message).request
+        assert isinstance(request, GetNodePosition)
+        answer: dict[str, Any] = json.loads(encode_reply(settings.describe_node(self.simulator, request.index)))
+        return answer
 
     def configure(self, conf: EnvConf) -> None:
         """Let car and sensors be as this says from now on."""

@@ -40,10 +40,11 @@ DEFAULT_PORT = 9091
 RUNS_ALREADY = "remote"
 """An `exe_path` of no program: a simulator runs elsewhere, at `host` and `port`."""
 
+RANGE_KEYS = ("steer_limit", "throttle_min", "throttle_max")
 RACER_KEYS = ("racer_name", "country", "bio", "guid")
 ENV_KEYS = (
     *("start_delay", "max_cte", "frame_skip", "cam_resolution", "log_level", "host", "port", "exe_path"),
-    *("steer_limit", "throttle_min", "throttle_max", "action_log", "randomization", "look", "car", "camera"),
+    *(*RANGE_KEYS, "action_log", "randomization", "look", "car", "camera"),
 )
 CHALLENGE_KEYS = tuple(field.name for field in dataclasses.fields(ChallengeSpec))
 
@@ -142,6 +143,17 @@ class EnvConf:
         low, high = self.throttle_min, self.throttle_max
         if low >= high:
             raise SpecError(f"throttle_min {low:g} is not below throttle_max {high:g}; swap them.")
+
+
+def supply_defaults(conf: dict[str, Any]) -> None:
+    """Write into a conf what of the original's keys is left out, as classes of one's own do that read them.
+
+    Host and port become None: without them the car drives in this process.
+    """
+    plain = EnvConf()
+    for key in ("start_delay", "max_cte", "frame_skip", "cam_resolution", *RANGE_KEYS, "host", "port"):
+        conf.setdefault(key, getattr(plain, key))
+    conf.setdefault("log_level", logging.INFO)
 
 
 def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:

@@ -19,6 +19,7 @@ from donkeysim.core.types import ByteArray, Float32Array
 from donkeysim.envs.actions import ActionRange, read_action
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf, read_conf
+from donkeysim.envs.conf import supply_defaults as supply_defaults
 from donkeysim.envs.conf_messages import make_road_message
 from donkeysim.envs.launch import LaunchedSimulator, is_listening
 from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
@@ -69,6 +70,7 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         telemetry: Readings of the last step.
         car: In its simulator, for `viewer`.
         controls: What is driven with, steering, throttle and brake.
+        proc: The simulator that was started for it, None where none was.
     """
 
     ACTION_NAMES = ("steer", "throttle")
@@ -97,7 +99,7 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         """
         super().__init__(render_mode)
         self.conf = read_conf(conf)
-        self._launched: LaunchedSimulator | None = None
+        self.proc: LaunchedSimulator | None = None
         self.car = self._open_car(level or scene, self.conf)
         self.controls: Sequence[float] = (0.0, 0.0, 0.0)
         self._viewer: Viewer | None = None
@@ -122,15 +124,15 @@ class DonkeyEnv(ShownEnv[ByteArray]):
             remote = RemoteCar(scene, conf)
             remote.open()
             return remote
-        self._launched = LaunchedSimulator(conf.exe_path, conf.address[1])
+        self.proc = LaunchedSimulator(conf.exe_path, conf.address[1])
         try:
             tell = WaitReport(f"{conf.exe_path} to listen on port {conf.address[1]}").tell
-            self._launched.wait_until_listening(time.monotonic, LOAD_SECONDS + conf.start_delay, tell)
-            remote = RemoteCar(scene, conf, self._launched.check)
+            self.proc.wait_until_listening(time.monotonic, LOAD_SECONDS + conf.start_delay, tell)
+            remote = RemoteCar(scene, conf, self.proc.check)
             remote.open()
             return remote
         except BaseException:
-            self._launched.stop()
+            self.proc.stop()
             raise
 
     @property
@@ -267,8 +269,8 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         """Let go of the simulator, and end it if it was started for this environment."""
         super().close()
         self.car.close()
-        if self._launched is not None:
-            self._launched.stop()
+        if self.proc is not None:
+            self.proc.stop()
 
     def _require_moment(self) -> SensorFrame:
         if self._moment is None:

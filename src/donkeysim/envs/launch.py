@@ -35,7 +35,7 @@ class LaunchedSimulator:
             SimulatorError: There is no such executable, or somebody listens on the port already.
         """
         program = Path(path).expanduser()
-        _check_program(program)
+        check_program(program)
         if is_listening("127.0.0.1", port):
             raise SimulatorError(
                 f"port {port} is in use, so {program} cannot listen there; if a simulator runs on it already, use it "
@@ -84,6 +84,8 @@ class LaunchedSimulator:
         self._end()
         self._output.close()
 
+    quit = stop  # as the original calls it
+
     def _read_lines(self, count: int) -> str:
         """Return the last lines it has said, each indented."""
         self._output.seek(0)
@@ -91,7 +93,12 @@ class LaunchedSimulator:
         return "\n".join(f"  {line}" for line in lines[-count:])
 
 
-def _check_program(program: Path) -> None:
+def check_program(program: Path) -> None:
+    """Return when a program can be started.
+
+    Raises:
+        SimulatorError: It is not there, or is none.
+    """
     if not program.is_file():
         raise SimulatorError(
             f'there is no simulator at {program}; give the path of its executable, "remote" for one that runs, or "" '

@@ -14,20 +14,11 @@ from collections.abc import Callable
 
 from donkeysim.core.clock import AwakeClock
 from donkeysim.core.errors import SceneError, SimulatorError, WireError, describe_unknown
+from donkeysim.envs import server_lines
 from donkeysim.envs.conf import EnvConf
 from donkeysim.envs.conf_messages import Message
 from donkeysim.envs.lap_clock import LapClock
 from donkeysim.envs.sensor_frame import SensorFrame
-from donkeysim.envs.server_lines import (
-    CONNECT_SECONDS,
-    LineSplitter,
-    connect,
-    read_crossing,
-    read_lidar,
-    read_line,
-    read_picture,
-    read_telemetry,
-)
 from donkeysim.envs.waiting import WaitReport
 
 # Kernels take a minute or two on slow machines, a place a few seconds.
@@ -65,6 +56,9 @@ class RemoteCar:
         is_in_menu: Whether the server waits for a scene to be chosen.
         has_lock_step: Whether the server numbers its telemetry, and so can be led step by step.
         is_disqualified: Whether the server has said so since the last reset.
+        moment_count: How many moments have come so far.
+        last_fault: What it complained of since it was last asked for something, "" nothing.
+        listeners: Functions of messages, by their kind, called on the reading thread once the car has taken them in.
     """
 
     def __init__(
@@ -95,12 +89,13 @@ class RemoteCar:
         self._send_lock = threading.Lock()
         self._trouble: Exception | None = None
         self._moment: SensorFrame | None = None
-        self._moment_count = self._reset_count = 0
+        self.moment_count = self._reset_count = 0
         self._has_spoken = self._is_seated = self._is_led = self._is_closed = False
         self._laps = LapClock()
         self._lap_count = 0
-        self._last_fault = ""
-        self._socket = connect(host, port)
+        self.last_fault = ""
+        self.listeners: server_lines.Listeners = {}
+        self._socket = server_lines.connect(host, port)
         self._thread = threading.Thread(target=self._read, name="simulator's answers", daemon=True)
         self._thread.start()
 
@@ -140,7 +135,7 @@ class RemoteCar:
         Raises:
             SimulatorError: The server does not answer.
         """
-        count = self._moment_count
+        count = self.moment_count
         self.drive(steering, throttle, brake)
         return self.wait_moment(count)
 
@@ -151,18 +146,18 @@ class RemoteCar:
             SceneError: The scene's road is not a generated one.
             SimulatorError: The connection has ended, or the server did not answer.
         """
-        before, self._last_fault = self.get_moment().telemetry.reset_count, ""
+        before, self.last_fault = self.get_moment().telemetry.reset_count, ""
         self.send(message)
         if not self.has_lock_step:
             return
         self.drive(0.0, 0.0, 1.0)
         self._wait(
-            lambda: self.get_moment().telemetry.reset_count > before or bool(self._last_fault),
+            lambda: self.get_moment().telemetry.reset_count > before or bool(self.last_fault),
             LOAD_SECONDS,
             "make a road",
         )
-        if self._last_fault:
-            raise SceneError(self._last_fault)
+        if self.last_fault:
+            raise SceneError(self.last_fault)
 
     def go_to(self, scene: str) -> None:
         """Ask the server for another scene, which ends the one that runs, for everybody there.
@@ -171,7 +166,7 @@ class RemoteCar:
             SimulatorError: The connection has ended.
         """
         self._left_scene = self.scene
-        self.scene, self._is_going, self._last_fault = scene, True, ""
+        self.scene, self._is_going, self.last_fault = scene, True, ""
         self.send({"msg_type": "get_scene_names"} if self.is_in_menu else {"msg_type": "exit_scene"})
 
     def configure(self, conf: EnvConf) -> None:
@@ -207,7 +202,7 @@ class RemoteCar:
         del seed
         self._wait(lambda: not self._is_going, LOAD_SECONDS, f"load {self.scene}")  # after `go_to`
         moment = self.get_moment()
-        before, count = moment.telemetry.reset_count, self._moment_count
+        before, count = moment.telemetry.reset_count, self.moment_count
         if self.has_lock_step and not self._is_led:
             self._is_led = True
             self.send({"msg_type": "step_mode", "step_mode": "synchronous", "time_step": TIME_STEP})
@@ -217,7 +212,7 @@ class RemoteCar:
             self._wait(lambda: self.get_moment().telemetry.reset_count > before, ANSWER_SECONDS, "answer a reset")
         else:
             last = count + MOMENTS_AFTER_RESET
-            self._wait(lambda: self._moment_count >= last, ANSWER_SECONDS, "send telemetry")
+            self._wait(lambda: self.moment_count >= last, ANSWER_SECONDS, "send telemetry")
         return self.get_moment()
 
     def get_moment(self) -> SensorFrame:
@@ -225,18 +220,9 @@ class RemoteCar:
         assert self._moment is not None
         return self._moment
 
-    @property
-    def last_fault(self) -> str:
-        """What the server complained of since the last question, "" for nothing."""
-        return self._last_fault
-
     def ask_scene_names(self) -> None:
         """Ask what the server offers; servers like the original tell it in the menu only."""
         self.send({"msg_type": "get_scene_names"})
-
-    def count_moments(self) -> int:
-        """Return how many moments have come so far."""
-        return self._moment_count
 
     def wait_moment(self, count: int) -> SensorFrame:
         """Return the newest moment once more than `count` have come.
@@ -244,8 +230,13 @@ class RemoteCar:
         Raises:
             SimulatorError: None comes, or the connection has ended.
         """
-        self._wait(lambda: self._moment_count > count, ANSWER_SECONDS, "send telemetry")
+        self._wait(lambda: self.moment_count > count, ANSWER_SECONDS, "send telemetry")
         return self.get_moment()
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the server can still be driven at."""
+        return self._trouble is None and not self._is_closed
 
     def close(self) -> None:
         """Leave; the server takes the car away."""
@@ -256,7 +247,7 @@ class RemoteCar:
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         if threading.current_thread() is not self._thread:
-            self._thread.join(CONNECT_SECONDS)
+            self._thread.join(server_lines.CONNECT_SECONDS)
 
     # -- waiting and sending ------------------------------------------------------------------------------------------
 
@@ -275,7 +266,7 @@ class RemoteCar:
                 if self._follows and self.is_in_menu and self._moment is not None:  # somebody will choose, or has
                     begun, report = read_clock(), WaitReport(what)
                 if self._is_closed or waited >= seconds:
-                    said = f" It said: {self._last_fault}" if self._last_fault else ""
+                    said = f" It said: {self.last_fault}" if self.last_fault else ""
                     raise SimulatorError(f"the simulator at {self._where} did not {doing} in {seconds:g} s.{said}")
                 self._check_silence(waited)
                 if report.tell() and not self._has_spoken:
@@ -305,7 +296,7 @@ class RemoteCar:
 
     def _read(self) -> None:
         """Take in what the server says until the connection ends."""
-        splitter = LineSplitter()
+        splitter = server_lines.LineSplitter()
         trouble: Exception | None = None
         try:
             while data := self._socket.recv(1 << 18):
@@ -321,7 +312,7 @@ class RemoteCar:
 
     def _take(self, line: bytes) -> None:
         try:
-            message = read_line(line)
+            message = server_lines.read_line(line)
         except WireError as error:
             _log.warning("the simulator at %s: %s", self._where, error)
             return
@@ -339,7 +330,7 @@ class RemoteCar:
             self.scene_names = tuple(str(name) for name in message.get("scene_names") or ())
             self._choose_scene()
         elif kind == "collision_with_starting_line":
-            start_line, crossed = read_crossing(message)
+            start_line, crossed = server_lines.read_crossing(message)
             if start_line == 0:
                 with self._news:
                     self._lap_count += 1
@@ -350,10 +341,11 @@ class RemoteCar:
             fault = str(message.get("error"))
             if fault.startswith(LATE_CONTROL):
                 return
-            self._last_fault = fault
+            self.last_fault = fault
             if self._is_going and self._is_seated:  # we may not leave
                 self.scene, self._is_going = self._left_scene, False
-            _log.warning("the simulator at %s says: %s", self._where, self._last_fault)
+            _log.warning("the simulator at %s says: %s", self._where, self.last_fault)
+        server_lines.tell_listener(self.listeners, message)
 
     def _take_scene(self, kind: str, name: object) -> None:
         """Check the scene, where the server tells it, and configure a car that was just made."""
@@ -383,17 +375,17 @@ class RemoteCar:
         self.send({"msg_type": "load_scene", "scene_name": self.scene})
 
     def _take_telemetry(self, message: dict[str, object]) -> None:
-        telemetry = read_telemetry(message, self._moment_count, self._reset_count, self._lap_count)
+        telemetry = server_lines.read_telemetry(message, self.moment_count, self._reset_count, self._lap_count)
         try:
-            image = read_picture(message.get("image"), self._conf.cam_resolution)
+            image = server_lines.read_picture(message.get("image"), self._conf.cam_resolution)
             second = message.get("image_b", message.get("imageb"))
-            image_b = None if second is None else read_picture(second, None)
+            image_b = None if second is None else server_lines.read_picture(second, None)
         except WireError as error:
             _log.warning("the simulator at %s: %s", self._where, error)
             return
         with self._news:
             self.has_lock_step = "frame" in message
-            scan, lap_times = read_lidar(message), self._laps.lap_times
+            scan, lap_times = server_lines.read_lidar(message), self._laps.lap_times
             self._moment = SensorFrame(telemetry, image, image_b, scan, lap_times, is_disqualified=self.is_disqualified)
-            self._moment_count += 1
+            self.moment_count += 1
             self._news.notify_all()

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import logging
 import math
 import re
 import socket
@@ -23,6 +24,10 @@ CONNECT_SECONDS = 5.0
 LONGEST_LINE = 16 << 20
 """A line longer than this is no message [byte]."""
 
+Listeners = dict[str, Callable[[dict[str, Any]], object]]
+"""Functions that are called with every message of a kind."""
+
+_log = logging.getLogger("donkeysim.envs")
 _DECIMAL_COMMA = re.compile(rb'("\w+":-?\d+),(\d+(?:[eE][-+]?\d+)?)(?=[,}])')
 
 
@@ -58,6 +63,18 @@ def read_line(line: bytes) -> dict[str, Any]:
         if isinstance(message, dict) and isinstance(message.get("msg_type"), str):
             return message
     raise WireError(f"{line[:80]!a} is not a message of the simulator's protocol.")
+
+
+def tell_listener(listeners: Listeners, message: dict[str, Any]) -> None:
+    """Call the function of a message's kind, if there is one; one that fails is told of and loses nothing else."""
+    kind = message["msg_type"]
+    listener = listeners.get(kind)
+    if listener is None:
+        return
+    try:
+        listener(message)
+    except Exception:  # noqa: BLE001  (of anybody's program)
+        _log.exception("the function of handler.fns for %r has failed.", kind)
 
 
 def read_telemetry(message: dict[str, Any], frame: int, reset_count: int, lap: int) -> Telemetry:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from donkeysim.core.errors import SpecError, describe_unknown
+from donkeysim.core.errors import SceneError, SpecError, WireError, describe_unknown
 from donkeysim.core.types import ByteArray
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf
@@ -27,6 +27,7 @@ from donkeysim.envs.conf_messages import (
 from donkeysim.envs.remote import RemoteCar
 from donkeysim.envs.rules import compute_reward, is_over, make_info
 from donkeysim.envs.sensor_frame import SensorFrame
+from donkeysim.envs.server_lines import Listeners, tell_listener
 
 RewardFunction = Callable[[Any, bool], float]
 EndFunction = Callable[[Any], None]
@@ -39,6 +40,12 @@ READINGS = (
 
 CONFIGURES = ("car_config", "cam_config", "cam_config_b", "lidar_config")
 """Messages that a car in this process takes as one in a server does."""
+
+HEARD = (
+    *("telemetry", "scene_selection_ready", "scene_names", "car_loaded", "need_car_config", "cross_start"),
+    *("race_start", "race_stop", "DQ", "ping", "aborted", "missed_checkpoint", "collision_with_starting_line"),
+)
+"""What the original's handler has functions for, which a program may call from its own in their place."""
 
 _log = logging.getLogger("donkeysim.envs")
 
@@ -60,6 +67,22 @@ class ViewedEnv(Protocol):
         """Let go of the simulator."""
 
 
+class SimClient:
+    """The connection to the simulator, as the original's; to the car in this process it ends with its environment."""
+
+    def __init__(self, env: ViewedEnv, queue_message: Callable[[Mapping[str, Any]], None]) -> None:
+        self._env = env
+        self.queue_message = self.send_now = queue_message
+
+    def is_connected(self) -> bool:
+        """Return whether the simulator can still be driven at."""
+        return not isinstance(self._env.car, RemoteCar) or self._env.car.is_connected
+
+    def stop(self) -> None:
+        """Let go of the simulator."""
+        self._env.close()
+
+
 class Handler:
     """The car as the original's functions see it; every attribute may be read and written.
 
@@ -74,6 +97,11 @@ class Handler:
         image_array: The picture.
         last_lap_time: Of the last lap, 0 before the first [s].
         lap_count: How many laps were driven.
+        starting_line_index: 0 once the start line was crossed, -1 before.
+        dq: Whether a server has disqualified the car; `missed_checkpoint` says the same.
+        fns: Functions of what the simulator says, called with every message of that kind; a program may add its own.
+            The car in this process says `node_position` alone.
+        client: The connection.
     """
 
     def __init__(self, env: ViewedEnv) -> None:
@@ -87,6 +115,11 @@ class Handler:
         self.lidar: Any = []
         self.image_array: ByteArray = np.zeros(self.camera_img_size, np.uint8)
         self.image_array_b: ByteArray | None = None
+        self.starting_line_index, self.dq, self.missed_checkpoint = -1, False, False
+        self.client = SimClient(env, self.queue_message)
+        self.fns: Listeners = dict.fromkeys(HEARD, _take_in)
+        if isinstance(env.car, RemoteCar):
+            env.car.listeners = self.fns
 
     def take(self, moment: SensorFrame) -> None:
         """Show what the car senses now."""
@@ -101,6 +134,8 @@ class Handler:
                 setattr(self, f"{name}_{axis}", value)
         self.image_array, self.image_array_b = moment.image, moment.image_b
         self.time = telemetry.time
+        self.starting_line_index = 0 if telemetry.lap or moment.lap_times else -1
+        self.dq = self.missed_checkpoint = moment.is_disqualified
 
     def determine_episode_over(self) -> None:
         """Set `over` where the original's rule ends the episode."""
@@ -194,6 +229,11 @@ class Handler:
             self._configure(check_message(message))
         elif isinstance(self._env.car, RemoteCar):
             self._env.car.send(message)
+        elif kind == "node_position":
+            try:
+                tell_listener(self.fns, self._env.car.describe_node(message))
+            except (SceneError, WireError) as error:  # as a server does, which answers it by a message
+                _log.warning("%s", error)
         else:
             _log.warning("%s is for a simulator elsewhere; the car in this process takes reset and step.", kind)
 
@@ -206,12 +246,17 @@ class Handler:
         env.car.configure(env.conf)
 
 
+def _take_in(message: Mapping[str, Any]) -> None:
+    """Do nothing more: the car has taken the message in."""
+
+
 class Viewer:
     """The original's controller of a simulator."""
 
     def __init__(self, env: ViewedEnv) -> None:
         self._env = env
         self.handler = Handler(env)
+        self.client = self.handler.client
         self.address = env.conf.address
 
     def set_reward_fn(self, reward_fn: RewardFunction) -> None:

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from donkeysim.core import frames
 from donkeysim.core.errors import SceneError
-from donkeysim.core.rotation import look_to_quaternion
 from donkeysim.core.types import FloatArray
 from donkeysim.serve.client_queues import ClientQueue
 from donkeysim.serve.options import SimulationOptions
@@ -20,7 +18,7 @@ from donkeysim.sim.commands import SetCamera
 from donkeysim.sim.viewpoint import find_pose
 from donkeysim.watch.watchable import CarRow
 from donkeysim.wire import messages
-from donkeysim.wire.messages import NodePosition, Reply
+from donkeysim.wire.messages import Reply
 from donkeysim.wire.replies import CarCrossedLine, ConeTouched, StartLineCrossed, encode_reply
 from donkeysim.wire.settings import make_command
 from donkeysim.world.ledger import EVENT_CROSSING, EVENT_HIT, EVENT_LAP, Event, Ledger
@@ -218,24 +216,6 @@ def name_car(simulator: Simulator, row: int) -> str:
 def make_event(client: Client, reply: Reply, numbers_as_strings: bool = False) -> Output:
     """Return a reply as an output that is never dropped."""
     return Output(client.client_id, OutputKind.EVENT, encode_reply(reply, numbers_as_strings))
-
-
-def describe_node(simulator: Simulator, index: int) -> NodePosition:
-    """Return where a node of the path is, in the original's raw units, looking from the node before to the one after.
-
-    Raises:
-        SceneError: The path has no such node.
-    """
-    path = simulator.scene.path
-    if not 0 <= index < len(path.position):
-        raise SceneError(f"index {index} is not a node of this path; it takes 0 to {len(path.position) - 1}.")
-    place = path.position[index].tolist()
-    if path.told_height is not None:
-        place[2] = path.told_height.item(index)
-    x, y, z = frames.position_to_units(place)
-    yaw, slope = path.frame.look(index)
-    qx, qy, qz, qw = frames.quaternion_to_unity(look_to_quaternion(yaw, -slope))
-    return NodePosition(index=index, pos_x=x, pos_y=y, pos_z=z, Qx=qx, Qy=qy, Qz=qz, Qw=qw)
 
 
 class GhostWatch:

@@ -20,13 +20,13 @@ from donkeysim.serve.car_park import MOST_STEPS_UNSTEERED, CarPark
 from donkeysim.serve.client_queues import ClientQueue, LockStep, Presence
 from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.output import Output, OutputKind
-from donkeysim.serve.participants import Client, GhostWatch, SceneCar, describe_node, list_admin_events, make_event
+from donkeysim.serve.participants import Client, GhostWatch, SceneCar, list_admin_events, make_event
 from donkeysim.serve.session import find_refusal
 from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.serve.telemetry_scheduler import TelemetryScheduler
 from donkeysim.serve.viewing import Viewing
 from donkeysim.watch.watchable import CarRow, View
-from donkeysim.wire import messages
+from donkeysim.wire import messages, settings
 from donkeysim.wire.messages import ClientState
 from donkeysim.wire.replies import CarLoaded, SceneLoaded, SceneSelectionReady
 from donkeysim.world.ledger import Event
@@ -293,7 +293,7 @@ class Simulation:
         self.load_scene(request.scene_name, is_listed_only=True)
 
     def _tell_node(self, client: Client, request: messages.GetNodePosition) -> None:
-        node = describe_node(self._running, request.index)
+        node = settings.describe_node(self._running, request.index)
         self.outputs.append(make_event(client, node, self.options.numbers_as_strings))
 
     def _ask_for_road(self, client: Client, request: messages.RegenerateRoad) -> None:

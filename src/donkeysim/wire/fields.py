@@ -29,6 +29,12 @@ class Form:
         self.fields = fields
         self.notes: list[str] = []
 
+    def note_unused(self, *used: str) -> None:
+        """Note the fields that mean nothing, as forks have them."""
+        if strange := [str(name) for name in self.fields if name not in used]:
+            named = ", ".join(used[1:])
+            self.notes.append(f"{shorten(', '.join(strange))} does nothing here, only {named} do")
+
     def read_number(self, name: str) -> float | None:
         """Return a number, finite; a text may have spaces around, a sign, a leading or trailing point, an exponent."""
         if name not in self.fields:

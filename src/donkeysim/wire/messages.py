@@ -198,6 +198,7 @@ class RegenerateRoad(Request, frozen=True, tag="regen_road"):
     @classmethod
     def read(cls, form: Form) -> Self:
         """Return the message of these fields."""
+        form.note_unused("msg_type", *cls.__struct_fields__)
         turn = form.read_within("turn_increment", -TURN_MOST, TURN_MOST, zero_keeps=True)
         return cls(
             road_style=form.read_whole_within("road_style", *INT32),

@@ -1,6 +1,6 @@
-"""What a client's messages about its car and road change: requests to commands, old value and request to new value.
+"""What a client's messages mean to a simulator: requests to commands, old values to new ones, an index to a node.
 
-The server and the environments make the very same commands of the same messages.
+The server and the environments make the very same of the same messages.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from donkeysim.core import frames
 from donkeysim.core.errors import SceneError
+from donkeysim.core.rotation import look_to_quaternion
 from donkeysim.sim import commands
 from donkeysim.wire import messages
 from donkeysim.wire.equipment import ConfigureCamera, ConfigureCar, ConfigureLidar, ConfigureSecondCamera
@@ -99,6 +101,24 @@ def change_road(scene_name: str, old: RoadSpec | None, request: RegenerateRoad) 
         seed=old.seed if request.rand_seed is None else request.rand_seed,
         turn=request.turn_increment or old.turn,
     )
+
+
+def describe_node(simulator: Simulator, index: int) -> messages.NodePosition:
+    """Return where a node of the path is, in the original's raw units, looking from the node before to the one after.
+
+    Raises:
+        SceneError: The path has no such node.
+    """
+    path = simulator.scene.path
+    if not 0 <= index < len(path.position):
+        raise SceneError(f"index {index} is not a node of this path; it takes 0 to {len(path.position) - 1}.")
+    place = path.position[index].tolist()
+    if path.told_height is not None:
+        place[2] = path.told_height.item(index)
+    x, y, z = frames.position_to_units(place)
+    yaw, slope = path.frame.look(index)
+    qx, qy, qz, qw = frames.quaternion_to_unity(look_to_quaternion(yaw, -slope))
+    return messages.NodePosition(index=index, pos_x=x, pos_y=y, pos_z=z, Qx=qx, Qy=qy, Qz=qz, Qw=qw)
 
 
 def change_body(body: BodySpec, request: ConfigureCar) -> BodySpec:

@@ -130,6 +130,7 @@ class Controller:
 
     def _move(self, name: str, value: float) -> None:
         sign = -1.0 if self.layout.is_reversed else 1.0
+        name = self.layout.doubles.get(name, name)
         if name == self.layout.steering:
             self._steering_axis = sign * value
         elif name == self.layout.throttle:

@@ -144,11 +144,11 @@ def load_layout(path: Path) -> ControllerLayout:
         )
     axes, buttons = controller.js.axis_names, controller.js.button_names
     used_axes: dict[str, str] = {}
+    doubles: dict[str, str] = {}
     for axis, action in _leave_out_strange(path, "axis", controller.axis_trigger_map, axes):
-        before = used_axes.get(_check_action(path, action, ("set_steering", "set_throttle", "do_nothing")))
-        if before is not None and action != "do_nothing":
-            _log.warning("%s: %s does nothing, as %s is given to %s, too.", path, before, action, axis)
-        used_axes[action] = axis
+        first = used_axes.setdefault(_check_action(path, action, ("set_steering", "set_throttle", "do_nothing")), axis)
+        if first != axis and action != "do_nothing":
+            doubles[axis] = first
     for action in ("set_steering", "set_throttle"):
         if action not in used_axes:
             raise SpecError(f"{path} gives no axis to {action}; create it again with `donkey createjs`.")
@@ -156,7 +156,8 @@ def load_layout(path: Path) -> ControllerLayout:
         button: _check_action(path, action, SURVEYED_ACTIONS)
         for button, action in _leave_out_strange(path, "button", controller.button_down_trigger_map, buttons)
     }
-    return ControllerLayout(axes, buttons, used_axes["set_steering"], used_axes["set_throttle"], actions)
+    sticks = used_axes["set_steering"], used_axes["set_throttle"]
+    return ControllerLayout(axes, buttons, *sticks, actions, doubles=doubles)
 
 
 def _make_controller(path: Path, missing: list[str]) -> StandInController | None:

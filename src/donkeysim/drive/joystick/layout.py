@@ -33,6 +33,7 @@ class ControllerLayout:
         reverse: The same backwards.
         pads: Axes that act as two buttons: name of the axis to the actions at -1 and at 1.
         is_reversed: Whether steering and throttle come with the other sign.
+        doubles: Further axes that do the same as another: the one that was moved last counts.
     """
 
     axes: Mapping[int, str]
@@ -44,12 +45,15 @@ class ControllerLayout:
     reverse: str = ""
     pads: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     is_reversed: bool = False
+    doubles: Mapping[str, str] = field(default_factory=dict)
 
     def list_controls(self) -> list[tuple[str, str]]:
         """Return each control that does something and what it does, for the driver to read."""
         triggers = [(name, way) for name, way in ((self.forward, "forward"), (self.reverse, "reverse")) if name]
         pads = [(f"{name}, either way", " / ".join(actions)) for name, actions in self.pads.items()]
-        return [(self.steering, "steering"), (self.throttle, "throttle"), *triggers, *pads, *self.actions.items()]
+        sticks = [(self.steering, "steering"), (self.throttle, "throttle")]
+        doubles = [(name, dict(sticks)[double]) for name, double in self.doubles.items()]
+        return [*sticks, *doubles, *triggers, *pads, *self.actions.items()]
 
 
 NO_JOYSTICKS: Mapping[str, str] = {
