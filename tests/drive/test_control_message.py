@@ -42,6 +42,10 @@ def test_angle_and_throttle_are_brought_into_their_range(given, taken):
             '{"recording":1,"buttons":{"w1":1,"w2":0}}',
             ControlMessage(recording=True, buttons={"w1": True, "w2": False}),
         ),
+        (
+            '{"recording":1.0,"angle":" 0.5 ","buttons":{"w1":1,"w2":null}}',
+            ControlMessage(angle=0.5, recording=True, buttons={"w1": True}),
+        ),
         ('{"recording":"false","heartbeat":1}', ControlMessage(recording=False, heartbeat=True)),
     ],
 )

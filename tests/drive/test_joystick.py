@@ -334,6 +334,12 @@ def test_what_is_missing_is_named_where_the_own_class_needs_it(tmp_path):
         read_own_layout(tmp_path, text)
 
 
+def test_a_joystick_of_what_is_missing_is_no_joystick(tmp_path):
+    text = MY_JOYSTICK.replace("Wheel(self.dev_fn)", "MyPad(self.dev_fn)")
+    with pytest.raises(SpecError, match=r"with a joystick \(it imports mylib\.pads, which is not installed\)"):
+        read_own_layout(tmp_path, "from mylib.pads import MyPad\n" + text)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
@@ -376,9 +382,7 @@ def test_say_which_control_does_nothing(tmp_path, caplog):
     assert "left does nothing, as there is no print_controls here." in caplog.text
 
 
-@pytest.mark.original(
-    "Programs and other files", "two axes for one action in `my_joystick.py`", "as it is"
-)
+@pytest.mark.original("Programs and other files", "two axes for one action in `my_joystick.py`", "as it is")
 def test_of_two_axes_that_do_the_same_the_last_moved_counts(tmp_path):
     text = MY_JOYSTICK.replace("0x2: 'pedal'", "0x2: 'pedal', 0x5: 'knee'")
     layout = read_own_layout(tmp_path, text + "        self.set_axis_trigger('knee', self.set_throttle)\n")

@@ -383,6 +383,26 @@ def test_a_program_that_learns_by_itself_from_stacked_pictures():
     env.close()
 
 
+def test_what_else_the_old_module_has_is_there(tmp_path):
+    assert gym.__version__ < "0.26"
+    assert issubclass(gym.spaces.Box, gym.Space)
+    assert gym.core.Wrapper is gym.Wrapper
+    gym.logger.set_level(40)
+    env = gym.make("donkey-warehouse-v0", max_cte=3, disable_env_checker=True)
+    assert env.unwrapped.conf.max_cte == 3.0
+    stacked = gym.wrappers.FrameStack(gym.wrappers.GrayScaleObservation(env), 4)
+    assert np.shape(stacked.reset()) == (4, 120, 160)
+    assert len(stacked.step((0.0, 0.3))) == 4
+    env.close()
+
+
+@pytest.mark.parametrize("place", ["class", "text"])
+def test_an_environment_of_ones_own_is_registered_as_then(place):
+    entry = Countdown if place == "class" else f"{__name__}:Countdown"
+    gym.envs.registration.register(id="countdown-v0", entry_point=entry, max_episode_steps=10)
+    assert gym.make("countdown-v0").reset() == [9.0]
+
+
 class Countdown(gym.Env):
     """An environment of one's own."""
 

@@ -53,6 +53,33 @@ def test_a_value_that_is_no_number_is_left_out_of_plots_and_refused_for_learning
         read_records([folder / "data"], get_kind("linear"))
 
 
+@pytest.mark.parametrize("text", ["1e308", "[" * 50_000 + "]" * 50_000])
+def test_numbers_without_an_axis_and_records_without_a_bottom_cost_only_themselves(folder, capsys, text):
+    put_angle(folder, text)
+    for words in ("tubhist --tub data --out a.png", "tubclean data --report", "convert data b.mcap"):
+        assert run(words.split()) == 0, words
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["mcap", "parquet", "lerobot", "tub"])
+def test_an_index_or_a_time_that_none_can_be_is_passed_over(folder, capsys, kind):
+    catalog = folder / "data/catalog_0.catalog"
+    lines = catalog.read_text().splitlines()
+    lines[3] = json.dumps(json.loads(lines[3]) | {"_index": 10**12, "_timestamp_ms": 10**30})
+    catalog.write_text("\n".join(lines) + "\n")
+    assert [record.index for record in TubReader("data")][3] == 3
+    assert run(["convert", "data", "out" if kind in ("lerobot", "tub") else f"out.{kind}", "--to", kind]) == 0
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["mcap", "parquet", "lerobot", "tub"])
+def test_pictures_that_are_none_are_left_out_of_what_is_converted_and_counted(folder, capsys, kind):
+    for number, content in ((4, b""), (5, b"no picture")):
+        (folder / f"data/images/{number}_cam_image_array_.jpg").write_bytes(content)
+    assert run(["convert", "data", "out" if kind in ("lerobot", "tub") else f"out.{kind}", "--to", kind]) == 0
+    assert "28 records" in capsys.readouterr().out
+
+
 def test_only_finite_numbers_are_numbers():
     assert read_number(3) == 3.0
     assert [read_number(value) for value in (True, "3", None, float("inf"), float("nan"), int(DIGITS))] == [None] * 6

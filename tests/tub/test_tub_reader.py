@@ -112,6 +112,21 @@ def test_patterns_and_quoted_lists_of_tubs_are_expanded(tmp_path, given):
         write_tub(tmp_path / f"tub_{number}", 1)
     words = given.format(tmp_path) if isinstance(given, str) else [word.format(tmp_path) for word in given]
     assert split_paths(words) == [tmp_path / "tub_1", tmp_path / "tub_2"]
+    if isinstance(given, str):  # Windows' shell leaves the quotes
+        assert split_paths(f"'{words}'") == [tmp_path / "tub_1", tmp_path / "tub_2"]
+        assert split_paths(",".join(f'"{word}"' for word in words.split(","))) == split_paths(words)
+
+
+def test_a_pattern_leaves_out_what_is_no_tub_and_empty_tubs_are_passed_over(tmp_path, caplog):
+    write_tub(tmp_path / "data1", 1)
+    write_tub(tmp_path / "data2", 0)
+    (tmp_path / "data3").mkdir()
+    assert [tub.path.name for tub in open_tubs(str(tmp_path / "data*"))] == ["data1"]
+    assert "data3 is no tub; it is left out." in caplog.text
+    assert "data2: it has no records." in caplog.text
+    (tmp_path / "data1").rename(tmp_path / "other")
+    with pytest.raises(TubError, match="there is nothing to read"):
+        open_tubs(str(tmp_path / "data[12]"))
 
 
 @pytest.mark.parametrize("name", ["a b", "a,b", "tub[1]", "tub*"])

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from donkeysim.core.clock import Clock
-from donkeysim.wire.faults import MOST_SLIPS, mend
+from donkeysim.wire.faults import MOST_SLIPS, decode, mend
+from donkeysim.wire.grammar import BARE, WORDS, find_meaning
 
 MOST_BYTES = 1 << 20
 """Longest object [byte]."""
@@ -36,7 +37,6 @@ _REQUEST_STARTS = tuple(
 _BLANK = re.compile(rb"[ \t\r\n]*+")
 _STRING = re.compile(rb'(?:[^"\\\x00-\x1f]+|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*')
 _ESCAPE_BEGUN = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3})?")
-_DIGITS = re.compile(rb"[-+0-9.eE]*+")
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
 _PLAIN_MEMBER = re.compile(
     rb'[ \t\r\n]*+"[^"\\\x00-\x1f]*+"[ \t\r\n]*+:[ \t\r\n]*+'
@@ -45,7 +45,6 @@ _PLAIN_MEMBER = re.compile(
     + _NUMBER.pattern
     + rb"|true|false|null)[ \t\r\n]*+([,}])"
 )
-_WORDS = (b"true", b"false", b"null")
 
 # What may come next. The first two stand between objects.
 _BLANK_OR_OBJECT, _ANYTHING, _KEY_OR_END, _KEY, _COLON, _VALUE, _VALUE_OR_END, _COMMA_OR_END, _IN_KEY, _IN_TEXT = range(
@@ -211,8 +210,8 @@ class ObjectReader:
         raw = mend(bytes(self._buffer[: self._position]), self._slips)
         self._end_object(self._position, _BLANK_OR_OBJECT)
         try:
-            items.append(msgspec.json.decode(raw))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            items.append(decode(raw))
+        except (msgspec.DecodeError, RecursionError) as error:
             items.append(Fault("syntax", f"the message is not valid JSON: {error}."))
         return True
 
@@ -331,32 +330,21 @@ class ObjectReader:
             self._open.append(byte)
             self._fresh_start.append(self._position if byte == _OPEN_OBJECT and self._saw_newline else -1)
             return self._step(_KEY_OR_END if byte == _OPEN_OBJECT else _VALUE_OR_END)
-        if byte == 0x2D or 0x30 <= byte <= 0x39:
-            return self._read_number()
-        return self._read_word()
+        return self._read_bare()
 
-    def _read_number(self) -> bool:
-        end = _DIGITS.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
-        if end - self._position > MOST_DIGITS:
-            return self._fail(_IN_TEXT)
+    def _read_bare(self) -> bool:
+        """Read a value without quotes, see `grammar.find_meaning`."""
+        begin, end = self._position, BARE.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
+        bare = bytes(self._buffer[begin:end])
+        if not bare or len(bare) > MOST_DIGITS:
+            return self._fail(None if not bare else _IN_TEXT)
         if end == self._end:
             return False
-        if _NUMBER.fullmatch(self._buffer, self._position, end) is None:
-            return self._fail(_IN_TEXT)
+        is_json = bare in WORDS or _NUMBER.fullmatch(bare) is not None
+        if not is_json and not self._slip(begin, len(bare), find_meaning(bare)):
+            return False
         self._position = end - 1
         return self._step(_COMMA_OR_END)
-
-    def _read_word(self) -> bool:
-        rest = bytes(self._buffer[self._position : min(self._position + 5, self._end)])
-        for word in _WORDS:
-            if rest.lower().startswith(word):
-                if not rest.startswith(word) and not self._slip(self._position, len(word), word):
-                    return False
-                self._position += len(word) - 1
-                return self._step(_COMMA_OR_END)
-            if word.startswith(rest.lower()):
-                return False
-        return self._fail()
 
     def _read_text(self) -> bool:
         """Go on inside a string; the position stays on an escape that is not complete yet."""

@@ -80,10 +80,7 @@ def test_a_character_may_be_cut_inside_its_utf8_bytes():
         b'{"a":"\xc3',
         b"{'a':1}",
         b"{a:1}",
-        b'{"a":01}',
-        b'{"a":.5}',
-        b'{"a":Infinity}',
-        b'{"a":"\xff\xff"}',
+        b'{"a":(1)}',
         b'{"a":"\\ud800"}',
         b'{"a":1]',
         b'{"a":"tab\tin text"}',
@@ -206,11 +203,14 @@ SLIPS = [
     (rb'{"bio":"a\_b\d \\ \"q\" \u00e9 \u12"}', {"bio": r'a\_b\d \ "q" é' + r" \u12"}),
     (rb'{"a\.b":"C:\Users\xavier"}', {r"a\.b": r"C:\Users\xavier"}),
     (rb'{"a":True,"b":FALSE,"c":[Null]}', {"a": True, "b": False, "c": [None]}),
+    (b'{"a":.5,"b":+0.5,"c":1.,"d":00.5,"e":007}', {"a": 0.5, "b": 0.5, "c": 1, "d": 0.5, "e": 7}),
+    (b'{"note":None,"a":NaN,"b":-Infinity,"c":[truE1,1.2.3]}', {"note": None, "a": None, "b": None, "c": [None, None]}),
+    (b'{"racer_name":"Jos\xe9","a":1}', {"racer_name": "Jos\ufffd", "a": 1}),
     (rb'{"bio":"a\_b","racer_name":"Ada",}', {"bio": r"a\_b", "racer_name": "Ada"}),
 ]
 
 
-@pytest.mark.original("Messages", "slips that it forgives: commas, `\\_`, `True`", "forgiven, by its rules")
+@pytest.mark.original("Messages", "slips that it forgives: commas, `\\_`, `True`, `.5`", "forgiven, by its rules")
 @pytest.mark.parametrize(("message", "meant"), SLIPS)
 def test_slips_that_the_original_forgives_cost_nothing(message, meant):
     assert read(message, GOOD) == [meant, json.loads(GOOD)]
@@ -219,7 +219,7 @@ def test_slips_that_the_original_forgives_cost_nothing(message, meant):
 
 @pytest.mark.original("Messages", "other slips", "differs: told by an `error`; the original is silent")
 @pytest.mark.parametrize(
-    "message", [b'{,"a":1}', b'{"a":,}', b'{"a":1 "b":2}', b"{'a':1}", b'{"a":[,1]}', b'{"a":"x\\\n"}', b'{"a":truE1}']
+    "message", [b'{,"a":1}', b'{"a":,}', b'{"a":1 "b":2}', b"{'a':1}", b'{"a":[,1]}', b'{"a":"x\\\n"}', b'{"a":tru!}']
 )
 def test_other_slips_are_told_as_before(message):
     items = read(message, b"\n", GOOD)

@@ -196,7 +196,7 @@ def check_values(config: Config, users: Container[str] = frozenset(USED_BY.value
         mistake = config.locate(name).removesuffix(name) + wrong
         if name not in USED_BY or USED_BY[name] in users:
             raise SpecError(mistake)
-        _log.warning("%s Nothing but %s uses it.", mistake, USED_BY[name])
+        _log.warning("%s It is for %s only.", mistake, USED_BY[name])
         config.spare(name, mistake)
 
 

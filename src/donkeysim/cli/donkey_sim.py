@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from donkeysim.web.access import Access
     from donkeysim.web.serving import PageServer
 
-END_SIGNALS = ("SIGINT", "SIGTERM", "SIGBREAK")
+END_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 
 SWITCH_SECONDS = 0.0005
 """How long the event loop works before it lets the simulation, which asks after each picture, continue [s]."""
@@ -308,12 +308,14 @@ async def _follow_drive(
 
 
 def _end_at_signals(quit_program: Callable[[], object]) -> None:
-    """Let Ctrl-C, SIGTERM, and on Windows Ctrl-Break and a closed window end the event loop's work."""
+    """Let Ctrl-C, SIGTERM, a closed terminal or window and Ctrl-Break end the event loop's work, but for `nohup`."""
     import asyncio
     import signal
 
     loop = asyncio.get_running_loop()
     for number in (getattr(signal, name) for name in END_SIGNALS if hasattr(signal, name)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            continue
         try:
             loop.add_signal_handler(number, quit_program)
         except NotImplementedError:  # Windows

@@ -6,7 +6,6 @@ import argparse
 import itertools
 import json
 import math
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from donkeysim.cli.console import console, show_progress
 from donkeysim.core.errors import SpecError
+from donkeysim.core.files import check_place
 
 if TYPE_CHECKING:
     from donkeysim.cluster.executor import Executor
@@ -71,8 +71,9 @@ def choose_out(arguments: argparse.Namespace, default: str, what: str) -> Path:
     if Path(out).suffix.lower() != ending:
         raise SpecError(f"--out {out} is not valid here, {what}; give a name that ends in {ending}.")
     path = Path(out).expanduser()
-    if path.is_dir() or not path.parent.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+    if path.is_dir() or not path.parent.is_dir():
         raise SpecError(f"{path} cannot be written; give another file with --out, in a folder that is there.")
+    check_place(path, SpecError)
     if arguments.out is None:
         names = (path.with_name(f"{path.stem}_{number}{ending}") for number in itertools.count(2))
         return path if not path.exists() else next(name for name in names if not name.exists())

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from donkeysim.cli.options import ServerOptions, add_server_arguments, make_options
 from donkeysim.core.errors import SpecError, format_count
+from donkeysim.core.files import check_place
 from donkeysim.racing.host.engineer import PAGE, EngineersPage, make_act
 from donkeysim.serve.options import SimulationOptions
 from donkeysim.world.experiment import Experiment
@@ -86,6 +87,7 @@ def make_offer(arguments: argparse.Namespace) -> RaceOffer:
             f"{plan.book.cars} on the track; change --cars, --pilot or --rules."
         )
     folder = Path(arguments.out).expanduser()
+    check_place(folder)
 
     def tell(report: Report) -> None:
         show_result(report)

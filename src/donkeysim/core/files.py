@@ -70,6 +70,14 @@ def check_place(path: Path, kind: type[DonkeySimError] = DonkeySimError) -> None
         raise kind(f"cannot write {path}: {place} is no folder; choose another place.")
     if not os.access(place, os.W_OK):
         raise kind(f"cannot write {path}: {place} takes nothing from this user; {_FORBIDDEN}.")
+    if place.is_dir():
+        try:
+            with tempfile.TemporaryFile(dir=place):  # of a full disk, or /proc, the rights say nothing
+                return
+        except OSError as error:
+            raise kind(
+                f"cannot write {path}: {place} takes no files ({error.strerror}); choose another place."
+            ) from error
 
 
 def read_python(path: Path, advice: str) -> CodeType:

@@ -84,12 +84,20 @@ def read_message(text: str | bytes) -> ControlMessage:
     if len(data) > MESSAGE_LIMIT:
         raise WireError(f"the message has {len(data)} bytes; {MESSAGE_LIMIT} are allowed. Nothing was changed.")
     try:
-        given = {key: value for key, value in _decode(data).items() if value is not None}
-        message = msgspec.convert(given, ControlMessage, strict=False)
+        message = msgspec.convert(_tidy(_decode(data)), ControlMessage, strict=False)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise WireError(f"the message was not understood ({error}); nothing was changed; {_KEYS_HINT}.") from error
     _check_names(message)
     return msgspec.structs.replace(message, angle=_limit(message.angle), throttle=_limit(message.throttle))
+
+
+def _tidy(value: Any) -> Any:
+    """Return what a client meant: without keys that say null, without blanks around a text, 1.0 as 1."""
+    if isinstance(value, dict):
+        return {key: _tidy(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, float) and value in (0.0, 1.0):
+        return int(value)
+    return value.strip() if isinstance(value, str) else value
 
 
 def _check_names(message: ControlMessage) -> None:

@@ -78,7 +78,8 @@ _LIMITS = {
 }
 """Least and greatest value of the keys that are fractional numbers."""
 
-_FLAT_KEYS = (*ENV_KEYS, *ROAD_KEYS, *CAR_KEYS, *RACER_KEYS, *CAMERA_DEFAULTS, *LIDAR_FIELDS)
+FLAT_KEYS = (*ENV_KEYS, *ROAD_KEYS, *CAR_KEYS, *RACER_KEYS, *CAMERA_DEFAULTS, *LIDAR_FIELDS)
+"""Keys of a `conf` beside its tables."""
 _LIDAR_ONLY = tuple(key for key in LIDAR_FIELDS if key not in CAMERA_DEFAULTS)
 
 _log = logging.getLogger("donkeysim.envs")
@@ -164,7 +165,7 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
     """
     given = dict(conf or {})
     given.pop("level", None)  # the original writes the scene into what it was given
-    _refuse_unknown("conf", given, (*_FLAT_KEYS, *_TABLES))
+    _refuse_unknown("conf", given, (*FLAT_KEYS, *_TABLES))
     for table, keys in _TABLES.items():
         _refuse_unknown(table, _read_table(given, table), keys)
     resolution = _read_resolution(given)

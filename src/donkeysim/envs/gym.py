@@ -7,12 +7,15 @@ this module as they were against that one; what learns by Gymnasium's rules take
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import gymnasium
-from gymnasium import error, logger, spaces, utils
+from gymnasium import error, spaces, utils
 
 import donkeysim  # noqa: F401  (registers the ids)
+from donkeysim.envs.conf import FLAT_KEYS
 
 __all__ = [
     "ActionWrapper",
@@ -20,14 +23,26 @@ __all__ = [
     "ObservationWrapper",
     "OldDonkeyEnv",
     "RewardWrapper",
+    "Space",
     "Wrapper",
+    "__version__",
+    "core",
+    "envs",
     "error",
     "logger",
     "make",
     "modernise",
+    "register",
     "spaces",
     "utils",
+    "wrappers",
 ]
+
+__version__ = "0.21.0"  # whose rules these are
+Space = spaces.Space
+
+_made: dict[str, tuple[Any, dict[str, Any]]] = {}
+"""Environments of programs, by their ids: a class, or its place as "module:Class", and what it takes."""
 
 
 class Env:
@@ -218,9 +233,28 @@ class ActionWrapper(Wrapper):
         raise NotImplementedError
 
 
-def make(env_id: str, **kwargs: Any) -> OldEnv:
-    """Return an environment by the old rules; what it takes is that of `gymnasium.make`."""
-    return OldEnv(gymnasium.make(env_id, disable_env_checker=True, **kwargs))
+def register(id: str, entry_point: Any = None, kwargs: Mapping[str, Any] | None = None, **_: Any) -> None:  # noqa: A002
+    """Have `make` know an environment of one's own by these rules: its class, or "module:Class"."""
+    _made[id] = entry_point, dict(kwargs or {})
+
+
+def make(env_id: str, **kwargs: Any) -> Any:
+    """Return an environment by the old rules.
+
+    Args:
+        env_id: Of the original or of `register`.
+        **kwargs: As of `gymnasium.make`; keys of a `conf` may stand there by themselves.
+    """
+    if env_id in _made:
+        entry, given = _made[env_id]
+        if isinstance(entry, str):
+            module, _, name = entry.partition(":")
+            entry = getattr(import_module(module), name)
+        return entry(**{**given, **kwargs})
+    own = {key: kwargs.pop(key) for key in FLAT_KEYS if key in kwargs}
+    if own:
+        kwargs["conf"] = {**(kwargs.get("conf") or {}), **own}
+    return OldEnv(gymnasium.make(env_id, **{"disable_env_checker": True, **kwargs}))
 
 
 class modernise(gymnasium.Env[Any, Any]):  # noqa: N801  (called as a function is)
@@ -252,3 +286,44 @@ class modernise(gymnasium.Env[Any, Any]):  # noqa: N801  (called as a function i
     def close(self) -> None:
         """Let go of everything."""
         self.env.close()
+
+
+class _Wrappers:
+    """Gymnasium's wrappers around environments of this module, by their names of now and of then."""
+
+    FORMER: ClassVar[dict[str, str]] = {
+        "FrameStack": "FrameStackObservation",
+        "GrayScaleObservation": "GrayscaleObservation",
+        "Monitor": "RecordVideo",
+    }
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        wrap = getattr(gymnasium.wrappers, self.FORMER.get(name, name))
+        return lambda env, *args, **kwargs: OldEnv(wrap(modernise(env), *args, **kwargs))
+
+
+def _set_level(level: int) -> None:
+    gymnasium.logger.min_level = level
+
+
+wrappers = _Wrappers()
+core = SimpleNamespace(
+    Env=Env,
+    Wrapper=Wrapper,
+    ObservationWrapper=ObservationWrapper,
+    RewardWrapper=RewardWrapper,
+    ActionWrapper=ActionWrapper,
+)
+envs = SimpleNamespace(registration=SimpleNamespace(register=register, make=make))
+logger = SimpleNamespace(
+    DEBUG=10,
+    INFO=20,
+    WARN=30,
+    ERROR=40,
+    DISABLED=50,
+    set_level=_set_level,
+    warn=gymnasium.logger.warn,
+    error=gymnasium.logger.error,
+)

@@ -4,14 +4,16 @@ Nothing here needs a learning library: a base install decodes the outputs of an 
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
+from donkeysim.car.keys import USED_BY
 from donkeysim.core.config import read_toml
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.types import Float32Array, FloatArray, LongArray
@@ -38,23 +40,37 @@ class PilotSpec:
     """Throttle of the last bin but one step, of categorical and behavior."""
 
 
+def name_users(kind: str) -> tuple[str, ...]:
+    """Return who of `car.keys.USED_BY` pilots of a kind are."""
+    return tuple(user for user in set(USED_BY.values()) if user.endswith("pilots") and kind in re.findall(r"\w+", user))
+
+
 def read_spec(config: object) -> PilotSpec:
     """Return the sizes that a car's configuration asks for; keys that it lacks take the original's defaults.
+
+    Those with a value that they do not take, too: who needs one has said so (`Config.require`, `name_users`).
 
     Raises:
         SpecError: A size is not a positive number.
     """
+
+    def read(name: str, default: Any) -> Any:
+        try:
+            return getattr(config, name, default)
+        except SpecError:
+            return default
+
     given = PilotSpec(
         image_shape=(
             int(getattr(config, "IMAGE_H", 120)),
             int(getattr(config, "IMAGE_W", 160)),
             int(getattr(config, "IMAGE_DEPTH", 3)),
         ),
-        sequence_length=int(getattr(config, "SEQUENCE_LENGTH", 3)),
-        memory_depth=int(getattr(config, "MEM_DEPTH", 0)),
-        behavior_count=len(getattr(config, "BEHAVIOR_LIST", ("", ""))),
-        location_count=int(getattr(config, "NUM_LOCATIONS", 10)),
-        throttle_range=float(getattr(config, "MODEL_CATEGORICAL_MAX_THROTTLE_RANGE", 0.8)),
+        sequence_length=int(read("SEQUENCE_LENGTH", 3)),
+        memory_depth=int(read("MEM_DEPTH", 0)),
+        behavior_count=len(read("BEHAVIOR_LIST", ("", ""))),
+        location_count=int(read("NUM_LOCATIONS", 10)),
+        throttle_range=float(read("MODEL_CATEGORICAL_MAX_THROTTLE_RANGE", 0.8)),
     )
     _check_spec(given)
     return given

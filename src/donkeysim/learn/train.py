@@ -28,7 +28,7 @@ from donkeysim.learn.files.network import Network
 from donkeysim.learn.files.places import read_cars, read_places
 from donkeysim.learn.files.tflite_metadata import is_ours
 from donkeysim.learn.finetune import FIXED, detect_policy, forget_commands, read_policy, transfer_weights
-from donkeysim.learn.kinds import KINDS, PilotKind, get_kind, read_spec
+from donkeysim.learn.kinds import KINDS, PilotKind, get_kind, name_users, read_spec
 from donkeysim.learn.lite import ENDING, INTEGER_ENDING, write_lite
 from donkeysim.learn.options import TrainingOptions, read_options
 from donkeysim.learn.pictures import PictureStore
@@ -101,18 +101,21 @@ def train(
         on_epoch: Called after each epoch; a KeyboardInterrupt that it raises ends training as Ctrl-C does.
 
     Raises:
-        DonkeySimError: There is nothing to learn from, a file cannot be read or written, or training was interrupted
-            before its first epoch ended.
+        DonkeySimError: There is nothing to learn from, a file cannot be read or written, a `.tflite` beside it is
+            somebody else's, or training was interrupted before its first epoch ended.
     """
     given = [tub_paths] if isinstance(tub_paths, str | Path) else tub_paths
     path, number = _choose_path(Path(config.MODELS_PATH), model_path)
     config.require("training")
     options = read_options(config)
     check_place(path)
+    if options.create_tf_lite:
+        _check_foreign(path, (ENDING, INTEGER_ENDING))
     source = find_layers(str(transfer)) if transfer else None
     # Whatever is wrong with it is said before anything takes time.
     policy = read_policy(source, kind, read_spec(config)) if source else None
     named = get_kind(kind or (policy and detect_policy(policy)) or config.DEFAULT_MODEL_TYPE)
+    config.require(*name_users(named.name), *(f"the augmentation {name}" for name in config.AUGMENTATIONS))
     tubs = split_paths([str(path) for path in given])
     recipe = choose_recipe(config, named, transfer is not None)
     tell_flaws(tubs)
@@ -353,6 +356,13 @@ def plot_losses(history: Mapping[str, Sequence[float]], path: Path, title: str) 
     save_figure(figure, path, dpi=120)
 
 
+def _check_foreign(beside: Path, endings: Sequence[str]) -> None:
+    for ending in endings:
+        target = name_beside(beside, ending)
+        if target != beside and target.is_file() and not is_ours(target.read_bytes()):
+            raise PilotError(f"{target} is there already and not of donkeysim, so it is kept; rename one of the two.")
+
+
 def convert_pilot(given: str, config: Config, tubs: Sequence[Path] = ()) -> tuple[Path, ...]:
     """Write the `.tflite` files of a pilot that was trained before, and return them.
 
@@ -369,10 +379,7 @@ def convert_pilot(given: str, config: Config, tubs: Sequence[Path] = ()) -> tupl
     beside = Path(config.MODELS_PATH) / path.name if given in PACKAGE_LAYERS else path
     if check_ending(path) in FINISHED_ENDINGS:
         raise PilotError(f"{path} no longer holds the layers of Keras; give the .h5 or .keras file of the pilot.")
-    for ending in (ENDING, INTEGER_ENDING) if tubs else (ENDING,):
-        target = name_beside(beside, ending)
-        if target.is_file() and not is_ours(target.read_bytes()):
-            raise PilotError(f"{target} is there already and not of donkeysim, so it is kept; rename one of the two.")
+    _check_foreign(beside, (ENDING, INTEGER_ENDING) if tubs else (ENDING,))
     network, header = read_network(path)
     if not tubs:
         return write_lite(network, header, beside, None)

@@ -29,11 +29,11 @@ def parse_record(line: bytes) -> dict[str, Any] | None:
     """Return a line's record, or None when it is no JSON object."""
     try:
         return _decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     try:  # more lenient: nan, half surrogate pairs
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
 

@@ -5,6 +5,7 @@ Tubs in ZIP files, as pages hand them out, are unpacked beside the file, once.
 
 import glob
 import json
+import logging
 import re
 import time
 import zipfile
@@ -25,6 +26,11 @@ _MARK = ".unpacked"
 """File that says of which ZIP file a folder is."""
 
 
+_QUOTED = re.compile(r"(['\"])((?:(?!\1).)*)\1")
+
+_log = logging.getLogger(__name__)
+
+
 def is_tub(folder: Path) -> bool:
     """Return whether a folder holds a tub, of format 2 or older."""
     return (folder / MANIFEST_NAME).is_file() or is_old_format(folder)
@@ -33,8 +39,9 @@ def is_tub(folder: Path) -> bool:
 def split_paths(given: str | Sequence[str]) -> list[Path]:
     """Return the folders of `--tub A B`, `--tub A,B` or `--tub 'A B'`, `~`, patterns (`tub*`) and ZIP files expanded.
 
-    Not every shell expands patterns. A folder whose name has a comma, a blank or a star counts as one; a pattern that
-    fits nothing stays as it is, for whoever says that there is no such tub.
+    Not every shell expands patterns, nor takes quotes away. A folder whose name has a comma, a blank or a star counts
+    as one; a pattern that fits tubs leaves out other folders, which is told; one that fits nothing stays as it is, for
+    whoever says that there is no such tub.
     """
     words = [given] if isinstance(given, str) else list(given)
     return [path for word in words for path in _expand(word)]
@@ -44,15 +51,27 @@ def _expand(word: str) -> list[Path]:
     whole = Path(word).expanduser()
     if whole.exists():
         return [_unpack_tub(whole) if _is_zipped(whole) else whole]
+    if (quoted := _QUOTED.fullmatch(word.strip())) is not None:
+        return _expand(quoted[2])
     if "," in word:
         return [path for part in word.split(",") if part.strip() for path in _expand(part.strip())]
     found = sorted(glob.glob(str(whole))) if glob.has_magic(word) else []
     if found:
-        return [path for name in found for path in _expand(name)]
+        return [path for name in _leave_out_folders(found) for path in _expand(name)]
     parts = [_expand(part) for part in word.split()] if len(word.split()) > 1 else []
     if parts and all(path.exists() for paths in parts for path in paths):
         return [path for paths in parts for path in paths]
     return [Path(word.strip()).expanduser()] if word.strip() else []
+
+
+def _leave_out_folders(found: Sequence[str]) -> list[str]:
+    """Return what a pattern fits but folders that are no tubs, where there are tubs among them."""
+    strange = [name for name in found if Path(name).is_dir() and not is_tub(Path(name))]
+    if any(is_tub(Path(name)) for name in found):
+        for name in strange:
+            _log.warning("%s is no tub; it is left out.", name)
+        return [name for name in found if name not in strange]
+    return list(found)
 
 
 def find_path(given: str | Path) -> Path:
@@ -75,16 +94,23 @@ def open_tubs(given: str | Sequence[str]) -> list[TubReader]:
         given: Folders, as separate words or with commas between.
 
     Raises:
-        TubError: No path is given, a path is no tub, or a tub has no living record.
+        TubError: No path is given, a path is no tub, or no tub has a living record; one beside others is left out.
     """
     paths = split_paths(given)
     if not paths:
         raise TubError("no tub is given; name at least one folder of records, for example --tub ./data.")
-    tubs = [TubReader(path) for path in paths]
-    for tub in tubs:
-        if next(iter(tub), None) is None:
-            kind = "all its records are deleted" if tub.deleted_indexes else "it has no records"
-            raise TubError(f"there is nothing to read in the tub {tub.path}: {kind}; record a drive into it first.")
+    tubs = []
+    for tub in map(TubReader, paths):
+        if next(iter(tub), None) is not None:
+            tubs.append(tub)
+            continue
+        kind = "all its records are deleted" if tub.deleted_indexes else "it has no records"
+        nothing = f"there is nothing to read in the tub {tub.path}: {kind}"
+        if len(paths) == 1:
+            raise TubError(f"{nothing}; record a drive into it first.")
+        _log.warning("%s.", nothing)
+    if not tubs:
+        raise TubError("none of these tubs has a record; record a drive first.")
     return tubs
 
 

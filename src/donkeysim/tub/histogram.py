@@ -15,18 +15,20 @@ from donkeysim.tub.reader import TubReader
 from donkeysim.tub.values import read_number
 
 BIN_COUNT = 50
+DRAWN_MOST = 1e100
+"""Numbers beyond have no axis: their span is not a number."""
 _PANEL = (5.0, 3.0)  # inch
 
 _USER_COLOUR, _PILOT_COLOUR = "#3b7dd8", "#e8743b"
 
 
 def gather_numbers(tubs: Sequence[TubReader]) -> dict[str, list[float]]:
-    """Return all numbers of the living records by key; truth values, texts, nan and inf are none."""
+    """Return all numbers of the living records by key; truth values, texts, nan, inf and beyond are none."""
     numbers: dict[str, list[float]] = {}
     for tub in tubs:
         for record in tub:
             for key, value in record.values.items():
-                if (number := read_number(value)) is not None:
+                if (number := read_number(value)) is not None and abs(number) < DRAWN_MOST:
                     numbers.setdefault(key, []).append(number)
     return numbers
 

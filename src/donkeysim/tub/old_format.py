@@ -31,9 +31,13 @@ def read_old_manifest(folder: Path) -> Manifest:
     """Return what a tub holds, its excluded records as deleted positions.
 
     Raises:
-        TubError: `meta.json` or `exclude.json` is broken.
+        TubError: `exclude.json` is broken.
     """
-    meta = _read_json(folder / META_NAME, {})
+    try:
+        meta = _read_json(folder / META_NAME, {})
+    except TubError as error:
+        logger.warning("%s The records tell inputs and types.", error)
+        meta = {}
     excluded = _read_json(folder / "exclude.json", [])
     if not isinstance(meta, dict) or not isinstance(excluded, list):
         raise TubError(f"the tub {folder} is broken: {META_NAME} should hold an object, exclude.json a list.")

@@ -178,16 +178,19 @@ class TubReader:
                 yield make_record(position, content, self.path / IMAGE_FOLDER)
 
 
+INDEX_MOST, TIME_MOST = 1 << 31, 253_402_300_800_000
+"""Beyond these, the year 9999's last millisecond, an index or a time is none: nothing that is converted holds it."""
+
+
 def make_record(position: int, content: dict[str, Any], image_folder: Path) -> TubRecord:
     """Return the record of a catalog's line; old ones may lack what begins with an underscore."""
     values = {key: value for key, value in content.items() if not key.startswith("_")}
-    index = content.get("_index", position)
-    timestamp = content.get("_timestamp_ms", 0)
+    index, timestamp = content.get("_index"), content.get("_timestamp_ms")
     return TubRecord(
-        index if isinstance(index, int) else position,
+        index if isinstance(index, int) and 0 <= index < INDEX_MOST else position,
         position,
         str(content.get("_session_id", "")),
-        timestamp if isinstance(timestamp, int) else 0,
+        timestamp if isinstance(timestamp, int) and 0 <= timestamp < TIME_MOST else 0,
         values,
         image_folder,
     )

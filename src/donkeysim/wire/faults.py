@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
+_decode = msgspec.json.Decoder().decode
+
 MOST_BYTES = 1 << 20
 """Longest object [byte]."""
 
@@ -36,6 +40,18 @@ class Fault(NamedTuple):
 
 
 Item = dict[str, Any] | Fault
+
+
+def decode(raw: bytes) -> dict[str, Any]:
+    """Return an object; bytes that are no UTF-8 become U+FFFD, and nothing else is lost by them.
+
+    Raises:
+        msgspec.DecodeError: It is none.
+        RecursionError: It is too deep.
+    """
+    text = raw if raw.isascii() else raw.decode("utf-8", "replace").encode()
+    decoded: dict[str, Any] = _decode(text)
+    return decoded
 
 
 def mend(raw: bytes, slips: Sequence[tuple[int, int, bytes]]) -> bytes:

@@ -5,8 +5,8 @@ expression and goes to a decoder in C. All else is read with care, one token aft
 bytes arrive, so that broken text is noticed at its first wrong byte and the next good object is not swallowed by it.
 Every byte is looked at a bounded number of times; neither the slicing nor an object's way changes what is read.
 
-Slips that the original's reader forgives are forgiven: commas too many, words in capitals (Python's `True`), and
-backslashes that escape nothing, which stand for themselves.
+Slips that the original's reader forgives are forgiven: commas too many, words in capitals (Python's `True`), numbers
+such as `.5`, other bare words, which are null, backslashes that escape nothing, and bytes that are no UTF-8.
 
 What a portion of bytes asks for may be much more work than the portion is long. So the reader stops when it has done
 `MOST_WORK`, and goes on when it is asked to.
@@ -15,10 +15,20 @@ What a portion of bytes asks for may be much more work than the portion is long.
 import msgspec
 
 from donkeysim.core.clock import Clock
-from donkeysim.wire.faults import MOST_BYTES, MOST_DEPTH, MOST_SECONDS, MOST_SLIPS, MOST_VALUES, Fault, Item, mend
+from donkeysim.wire.faults import (
+    MOST_BYTES,
+    MOST_DEPTH,
+    MOST_SECONDS,
+    MOST_SLIPS,
+    MOST_VALUES,
+    Fault,
+    Item,
+    decode,
+    mend,
+)
 from donkeysim.wire.grammar import (
+    BARE,
     BLANK,
-    DIGITS,
     ESCAPE_BEGUN,
     FLAT_OBJECT,
     LONG_NUMBER,
@@ -27,6 +37,7 @@ from donkeysim.wire.grammar import (
     PLAIN_MEMBER,
     STRING,
     WORDS,
+    find_meaning,
 )
 
 MOST_WORK = 500
@@ -218,8 +229,8 @@ class ObjectReader:
         self._end_object(self._position, _BLANK_OR_OBJECT)
         self.work += OBJECT_WORK
         try:
-            items.append(_decode(raw))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            items.append(decode(raw))
+        except (msgspec.DecodeError, RecursionError) as error:
             items.append(Fault("syntax", f"the message is not valid JSON: {error}."))
         return True
 
@@ -339,32 +350,21 @@ class ObjectReader:
             self._open.append(byte)
             self._fresh_start.append(self._position if byte == _OPEN_OBJECT and self._saw_newline else -1)
             return self._step(_KEY_OR_END if byte == _OPEN_OBJECT else _VALUE_OR_END)
-        if byte == 0x2D or 0x30 <= byte <= 0x39:
-            return self._read_number()
-        return self._read_word()
+        return self._read_bare()
 
-    def _read_number(self) -> bool:
-        end = DIGITS.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
-        if end - self._position > MOST_DIGITS:
-            return self._fail(_IN_TEXT)
+    def _read_bare(self) -> bool:
+        """Read a value without quotes, see `grammar.find_meaning`."""
+        begin, end = self._position, BARE.match(self._buffer, self._position, self._end).end()  # type: ignore[union-attr]
+        bare = bytes(self._buffer[begin:end])
+        if not bare or len(bare) > MOST_DIGITS:
+            return self._fail(None if not bare else _IN_TEXT)
         if end == self._end:
             return False
-        if NUMBER.fullmatch(self._buffer, self._position, end) is None:
-            return self._fail(_IN_TEXT)
+        is_json = bare in WORDS or NUMBER.fullmatch(bare) is not None
+        if not is_json and not self._slip(begin, len(bare), find_meaning(bare)):
+            return False
         self._position = end - 1
         return self._step(_COMMA_OR_END)
-
-    def _read_word(self) -> bool:
-        rest = bytes(self._buffer[self._position : min(self._position + 5, self._end)])
-        for word in WORDS:
-            if rest.lower().startswith(word):
-                if not rest.startswith(word) and not self._slip(self._position, len(word), word):
-                    return False
-                self._position += len(word) - 1
-                return self._step(_COMMA_OR_END)
-            if word.startswith(rest.lower()):
-                return False
-        return self._fail()
 
     def _keep_escape(self) -> bool:
         """Take a backslash that escapes nothing for itself."""

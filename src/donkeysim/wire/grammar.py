@@ -4,6 +4,7 @@ None repeats a group possessively: Python 3.11.0 to 3.11.4, Debian 12's among th
 escape such as `\u00e9` for a whole one.
 """
 
+import math
 import re
 
 MOST_DIGITS = 400
@@ -42,5 +43,21 @@ PLAIN_MEMBER = re.compile(
 )
 """A key, its value without escapes, and what ends it."""
 
+BARE = re.compile(rb"[-+.0-9A-Za-z_]{0,%d}" % (MOST_DIGITS + 1))
+"""A value without quotes: a number, a word, or what the original's reader takes for none."""
+
 WORDS = (b"true", b"false", b"null")
 """Values that are words."""
+
+
+def find_meaning(bare: bytes) -> bytes:
+    """Return the value that the original reads in one without quotes that JSON has not: `True`, `.5`, `None`, `NaN`."""
+    if bare.lower() in WORDS:
+        return bare.lower()
+    try:
+        value = float(bare) if DIGITS.fullmatch(bare) else math.nan
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        return b"null"
+    return str(int(value) if value.is_integer() and abs(value) < 1e15 else value).encode()

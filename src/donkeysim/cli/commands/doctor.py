@@ -250,9 +250,9 @@ def _read_car() -> tuple[_Car, Finding]:
         return _Car(), Finding("car", NOTE, f"{here} is not a car folder", "donkey createcar --path ~/mysim makes one")
     try:
         config = load_config()
+        car = _Car(config.WEB_CONTROL_PORT, config.SIM_PORT, config.WATCH_PAGE_PORT, config.JOYSTICK_DEVICE_FILE)
     except DonkeySimError as error:
         return _Car(), Finding("car", WRONG, str(error), "correct that file")
-    car = _Car(config.WEB_CONTROL_PORT, config.SIM_PORT, config.WATCH_PAGE_PORT, config.JOYSTICK_DEVICE_FILE)
     if not os.access(here, os.W_OK):
         return car, Finding("car", WRONG, f"{here} cannot be written", "drives are recorded here; make it writable")
     return car, Finding("car", FINE, str(here))

@@ -20,7 +20,7 @@ from donkeysim.cli.race_host import add_engineer_arguments, add_host_arguments, 
 from donkeysim.cli.race_results import add_export_arguments, show_result
 from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError, describe_unknown
-from donkeysim.core.files import choose_free, write_whole
+from donkeysim.core.files import check_place, choose_free, write_whole
 from donkeysim.racing.host.engineer import read_seconds
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def race(arguments: argparse.Namespace) -> int:
     from donkeysim.racing.run.race_run import PilotRace
     from donkeysim.racing.run.tournament import report_race
 
+    check_place(Path(arguments.out))
     racers = make_racers(arguments)
     plan = make_plan(arguments, tuple(racers))
     with show_progress("racing") as report:
@@ -171,6 +172,7 @@ def hold(arguments: argparse.Namespace) -> int:
     from donkeysim.racing.rules.standings import list_places
     from donkeysim.racing.run.tournament import hold_tournament, open_tournament
 
+    check_place(Path(arguments.out))
     racers, folder = make_racers(arguments), Path(arguments.out).expanduser()
     plan = make_plan(arguments, tuple(racers))
     tournament = open_tournament(folder, plan, arguments.kind or plan.book.bracket)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from donkeysim.car.config import describe_failure
 from donkeysim.core.errors import SpecError, describe_unknown
@@ -137,12 +137,14 @@ def load_layout(path: Path) -> ControllerLayout:
         controller = _make_controller(path, missing)
     except Exception as error:
         raise SpecError(f"{describe_failure(path, error)} Create it again with `donkey createjs`.") from error
-    if controller is None or controller.js is None:
+    js = None if controller is None else controller.js
+    tables = [getattr(js, name, None) for name in ("axis_names", "button_names")]
+    if controller is None or not all(isinstance(table, dict) for table in tables):
         lacks = f" (it imports {', '.join(missing)}, which is not installed)" if missing else ""
         raise SpecError(
             f"{path} has no class MyJoystickController with a joystick{lacks}; make it with `donkey createjs`."
         )
-    axes, buttons = controller.js.axis_names, controller.js.button_names
+    axes, buttons = (cast(dict[int, str], table) for table in tables)
     used_axes: dict[str, str] = {}
     doubles: dict[str, str] = {}
     for axis, action in _leave_out_strange(path, "axis", controller.axis_trigger_map, axes):

@@ -16,7 +16,7 @@ from donkeysim.tub.formats.drive import DriveRecord, Heading, Picture, RecordedD
 from donkeysim.tub.formats.survey import Survey
 from donkeysim.tub.manifest import IMAGE_FOLDER, MANIFEST_NAME, Manifest, format_manifest, name_catalog
 from donkeysim.tub.reader import TubReader, TubRecord
-from donkeysim.tub.values import name_picture
+from donkeysim.tub.values import PICTURE_ERRORS, measure_picture, name_picture
 
 _log = logging.getLogger(__name__)
 
@@ -51,17 +51,20 @@ class TubDrive:
                 continue
             yield DriveRecord(record.index, record.session_id, record.timestamp_ms, is_deleted, values, pictures)
         if lost and not with_pictures:  # in the first of two passes
-            _log.warning("%s lacks pictures of %s, which are left out.", self.path, format_count(lost, "record"))
+            _log.warning(
+                "%s lacks pictures of %s, which are left out: missing or broken.",
+                self.path,
+                format_count(lost, "record"),
+            )
 
 
 def _read(record: TubRecord, key: str, with_pictures: bool) -> Picture | None:
-    """Return a record's picture, its bytes only where they are wanted; None where its file is not there."""
+    """Return a record's picture, its bytes only where they are wanted; None where its file is missing or is none."""
     try:
-        path = record.locate_image(key)
-        if with_pictures:
-            return Picture(path.name, record.read_image(key))
-        return Picture(path.name, b"") if path.is_file() and not path.is_symlink() else None
-    except TubError:
+        data = record.read_image(key)
+        measure_picture(data)
+        return Picture(record.locate_image(key).name, data if with_pictures else b"")
+    except (TubError, *PICTURE_ERRORS):
         return None
 
 
