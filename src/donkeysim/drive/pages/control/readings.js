@@ -13,8 +13,9 @@ export class Readings {
     byId("speed").hidden = report.speed === null;
     byId("awaiting").hidden = report.speed !== null || report.places.length > 0; // in the menu the car has places, but senses nothing
     setText(byId("speed-value"), (report.speed ?? 0).toFixed(1));
+    const kept = (report.num_records ?? 0) - report.num_erased;
     byId("record-count").hidden = !report.num_records;
-    setText(byId("record-count"), String(report.num_records ?? 0));
+    setText(byId("record-count"), String(kept));
     showBar("steering-car", report.car?.[0] ?? 0);
     showBar("throttle-car", report.car?.[1] ?? 0);
     setText(byId("lap"), report.lap === null ? "–" : String(report.lap));
