@@ -1,5 +1,7 @@
 """`donkey rl` learns, keeps what it learned, and goes on."""
 
+import json
+
 import pytest
 
 from donkeysim.cli import donkey
@@ -40,6 +42,14 @@ def test_going_on_with_something_else_is_refused(tmp_path, capsys):
     (tmp_path / "task.json").write_text('{"format": 1, "seed": 3}')
     assert donkey.run(["rl", "--resume", str(tmp_path), "--seed", "4"]) != 0
     assert "seed" in capsys.readouterr().err
+
+
+def test_the_reward_of_a_task_is_run_only_where_it_is_named_again(tmp_path, capsys):
+    (tmp_path / "task.json").write_text(json.dumps({"format": 1, "reward": "sent.py"}))
+    assert donkey.run(["rl", "--resume", str(tmp_path)]) != 0
+    told = capsys.readouterr().err
+    assert "names sent.py, a Python file that would run with your rights" in told
+    assert f"donkey rl --resume {tmp_path} --reward sent.py" in told
 
 
 def test_a_second_run_gets_a_folder_of_its_own(tmp_path, monkeypatch):

@@ -327,6 +327,7 @@ def test_a_class_of_one_place():
     assert isinstance(env, donkey_env.MiniMonacoEnv), "there is one such class"
     env.close()
     assert sorted(donkey_env.SCENE_BY_CLASS.values()) == sorted(SCENE_BY_ID.values())
+    assert {"DonkeyEnv", *donkey_env.SCENE_BY_CLASS} <= set(donkey_env.__all__), "as of `import *`"
     with pytest.raises(ImportError, match="LunaEnv"):
         from donkeysim.envs.donkey_env import LunaEnv  # noqa: F401
 

@@ -56,6 +56,14 @@ def test_folders_are_shared_with_what_this_process_starts(place, monkeypatch):
     assert len(os.environ[VARIABLE].split(os.pathsep)) == 2
 
 
+def test_a_folder_whose_track_hides_a_built_in_one_says_so(place, monkeypatch, caplog):
+    monkeypatch.setenv(VARIABLE, "")
+    share_folders([place("a", "ring")])
+    assert not caplog.text
+    share_folders([place("b", "warren")])
+    assert "is driven instead of the built-in warren" in caplog.text
+
+
 def test_a_folder_that_is_missing_is_named_with_where_it_was_given(place, monkeypatch):
     with pytest.raises(SceneError, match="no folder 'gone' to look for tracks in"):
         share_folders(["gone"])

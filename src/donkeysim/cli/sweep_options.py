@@ -99,10 +99,10 @@ def spell_repeat(file: SweepFile, job: Job) -> list[str]:
     """Return the command line that does a training again in folders of the same names, anywhere; for people."""
     command, steps = file.spec.command, f"--steps={job.budget}"
     source = Path(job.source.root) if job.source else None
+    actions, options = list_options(command), gather_options(file, job, source)
     if command == "rl" and job.prolongs and source is not None:
-        return ["donkey", command, "--resume", job.root, steps]
-    actions = list_options(command)
-    options = gather_options(file, job, source)
+        reward = ["--reward", str(options["reward"])] if options.get("reward") else []
+        return ["donkey", command, "--resume", job.root, steps, *reward]
     words = [word for name, value in options.items() for word in _spell_option(actions, name, value)]
     own = ["--out", job.root, steps] if command == "rl" else ["--model", f"{job.root}/{PILOT}"]
     return ["donkey", command, *words, *own]

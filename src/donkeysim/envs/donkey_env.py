@@ -48,6 +48,8 @@ SCENE_BY_CLASS = {
 }
 """The original's classes of one place each; `from donkeysim.envs.donkey_env import MiniMonacoEnv` makes one."""
 
+__all__ = ["DonkeyEnv", "supply_defaults", *SCENE_BY_CLASS]
+
 _log = logging.getLogger("donkeysim.envs")
 
 

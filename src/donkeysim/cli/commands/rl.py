@@ -155,6 +155,11 @@ def read_request(arguments: argparse.Namespace) -> tuple[TrainingTask, Path]:
             f"--resume {folder} continues what was asked for there, but {', '.join(names) or 'out'} is given anew; "
             "leave it out, or begin anew with --out."
         )
+    if task.reward and not arguments.reward:
+        raise SpecError(
+            f"{folder}/task.json names {task.reward}, a Python file that would run with your rights; if it is yours "
+            f"or you have looked into it: donkey rl --resume {folder} --reward {task.reward}"
+        )
     return task, folder
 
 
@@ -282,7 +287,7 @@ def say_result(session: TrainingSession, outcome: SessionResult, arguments: argp
     if session.task.equipment:
         console.print(f"It knows one car only: GYM_CONF = {session.task.equipment} in myconfig.py", soft_wrap=True)
     if outcome.was_interrupted:
-        console.print(f"Continue: {describe_resume(outcome)}", soft_wrap=True)
+        console.print(f"Continue: {describe_resume(session.task, outcome)}", soft_wrap=True)
         return None
     if find_spec("matplotlib"):
         plot_curve(session.folder / CURVE_NAME, session.folder / "curve.png", f"{', '.join(session.task.tracks)}")
@@ -369,9 +374,9 @@ def describe_evaluation(task: TrainingTask, outcome: SessionResult) -> str:
     )
 
 
-def describe_resume(outcome: SessionResult) -> str:
-    """Return the command that resumes."""
-    return f"donkey rl --resume {outcome.folder}"
+def describe_resume(task: TrainingTask, outcome: SessionResult) -> str:
+    """Return the command that resumes; a reward is named again, as it is a program."""
+    return f"donkey rl --resume {outcome.folder}" + (f" --reward {task.reward}" if task.reward else "")
 
 
 def finish_page(page: LivePage, task: TrainingTask, outcome: SessionResult, report: Path | None) -> None:
@@ -386,6 +391,6 @@ def finish_page(page: LivePage, task: TrainingTask, outcome: SessionResult, repo
             report=str(report or ""),
             drive=describe_drive(outcome),
             evaluate=describe_evaluation(task, outcome),
-            resume="" if outcome.is_passed else describe_resume(outcome),
+            resume="" if outcome.is_passed else describe_resume(task, outcome),
         )
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import glob
+import logging
 import os
 import weakref
 from collections.abc import Callable, Sequence
@@ -47,6 +48,8 @@ TRACKS_KNOWN = 1000
 
 FORMER_LAYOUTS = ("roboracingleague_2021", "generated_road_2020", "generated_track_2020")
 """Places as the original, or we, had them before; no menu shows them, and they are found by their names."""
+
+_log = logging.getLogger(__name__)
 
 VARIABLE = "DONKEYSIM_TRACKS"
 """Environment variable: further folders with track files, with the system's separator of paths between them."""
@@ -230,12 +233,14 @@ def find_own_tracks(folders: Sequence[str] = ()) -> dict[str, Path]:
 
 
 def share_folders(folders: Sequence[str]) -> None:
-    """Let this process, and those it starts, find the tracks of these folders before any others.
+    """Let this process, and those it starts, find the tracks of these folders before any others; tell what they hide.
 
     Raises:
         SceneError: A folder does not exist.
     """
-    find_own_tracks(folders)
+    for name, path in find_own_tracks(folders).items():
+        if (_TRACKS / path.name).exists():
+            _log.warning("%s is driven instead of the built-in %s; call it otherwise if you want both.", path, name)
     known = [os.path.abspath(Path(name).expanduser()) for name in folders]
     os.environ[VARIABLE] = os.pathsep.join([*known, *filter(None, [os.environ.get(VARIABLE)])])
 

@@ -75,7 +75,7 @@ def refuse_track_name(name: str) -> None:
     """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
         raise SceneError(f"a track cannot be called {name!r}; take letters, digits, _ and -, for example my_track.")
-    if name in find_tracks() and name not in find_own_tracks():
+    if name.lower() in find_tracks() and name.lower() not in find_own_tracks():
         raise SceneError(f"{name} is a built-in place, which a track of that name would hide; take another name.")
 
 
