@@ -150,9 +150,15 @@ class PathFollower:
         self._front, self._rear = front, -rear
         self._gain, self._limit = car.steer_gain, min(car.steer_gain, car.steer_limit)
 
-    def drive(self, ledger: Ledger, car: int) -> Action:
-        """Return what the car of a row should do."""
+    def drive(self, ledger: Ledger, car: int, late: float = 0.0) -> Action:
+        """Return what the car of a row should do.
+
+        Args:
+            late: When it will do it, from now [s]: it will be further along its course then.
+        """
         pose = _observe(ledger, car)
+        if late > 0.0:
+            pose = _move_on(pose, late)
         if pose.up < UPRIGHT:
             return Action(0.0, 0.0, 1.0)
         steer, force = self._follow(ledger, car, pose)
@@ -163,24 +169,6 @@ class PathFollower:
             most = self._train.force_most * self._train.factor(abs(pose.forward))
             return Action(steer, self._train.find_throttle(min(1.0, force / most)), 0.0)
         return Action(steer, 0.0, min(1.0, -force / self._train.brake_most))
-
-    def aim(self, ledger: Ledger, car: int, distance: float, time: float) -> float:
-        """Return how to steer, -1 to 1, to a place of the line ahead, on the circle that leads there: pure pursuit.
-
-        Args:
-            distance: How far ahead at least [m].
-            time: And as far as the car comes in this time [s].
-        """
-        pose, line = _observe(ledger, car), self._line
-        distance = max(distance, time * pose.forward)
-        index, _ = line.locate(pose.x, pose.y, int(ledger.node_index[car]) * self._factor, 3 * self._factor)
-        target = line.advance(index, distance)
-        x, y = line.x[target] - pose.x, line.y[target] - pose.y
-        cosine, sine = math.cos(pose.yaw), math.sin(pose.yaw)
-        ahead, aside = cosine * x + sine * y, cosine * y - sine * x
-        bend = 2.0 * aside / max(x * x + y * y, 1e-4) if ahead > 0.0 else math.copysign(1.0 / self._front, aside)
-        angle = math.atan((self._front + self._rear) * bend)
-        return max(-self._limit, min(self._limit, angle)) / self._gain
 
     def _back_out(self, time: float) -> float:
         """Return the throttle that drives backwards; where an ESC brakes first, it is let go of for a moment."""
@@ -254,6 +242,15 @@ def _observe(ledger: Ledger, car: int) -> _Pose:
         turn=float(ledger.yaw_rate[car]),
         up=float(ledger.upright[car]),
     )
+
+
+def _move_on(pose: _Pose, time: float) -> _Pose:
+    """Return a pose some time later [s], at the same speed and yaw rate."""
+    yaw = pose.yaw + 0.5 * pose.turn * time
+    ahead, aside = time * pose.forward, time * pose.side
+    x = pose.x + ahead * math.cos(yaw) - aside * math.sin(yaw)
+    y = pose.y + ahead * math.sin(yaw) + aside * math.cos(yaw)
+    return pose._replace(x=x, y=y, yaw=pose.yaw + pose.turn * time)
 
 
 def _is_backing_out(ledger: Ledger, car: int, pose: _Pose) -> bool:

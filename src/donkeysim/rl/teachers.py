@@ -30,18 +30,12 @@ CALM = 0.3
 tries to guess it rattles at the wheel. 0.5 takes half as long again to learn."""
 
 
-# As `donkey train` moves pictures by. Late by 0.15 s on generated_track it stays on the road at 2 and at 3 m/s; with
-# less time it leaves it at the faster one.
-AHEAD = 0.8, 0.5
-"""How far ahead the steering aims where commands are late: at least so far [m], and so long at the car's speed [s]."""
-
-
 class PathTeacher:
-    """The path follower, along the middle of the road; where commands are late, its steering aims at the road ahead."""
+    """The path follower, along the middle of the road."""
 
     def __init__(self, setup: TrainingSetup, simulator: Simulator) -> None:
         """Plan the speed on each scene of a course, hardly faster than wanted."""
-        self._aims = simulator.place.randomizer is not None
+        self._randomizer = simulator.place.randomizer
         self._can_brake, train = setup.observation.pictures > 1, make_powertrain(simulator.car_spec)
         self._brake = train.brake_most / train.force_most
         self._followers = [
@@ -56,20 +50,23 @@ class PathTeacher:
 
         Where it would brake it lets go of the throttle if the student sees one picture: it cannot see its speed, and
         one that learned to brake at a place would not start there. With several, it drives the wheels backwards.
-        Where commands are late it would have to know how late and how the car turns just now, which no picture shows;
-        so it steers by what lies ahead alone.
+        Where commands are late it knows how late, which no picture shows: without, it would leave the road itself.
         """
-        ledger, count = read_ledger(cars.env.simulator), len(self._followers)
-        followers = [self._followers[car % count] for car in range(cars.env.num_envs)]
-        actions = [follower.drive(ledger, car) for car, follower in enumerate(followers)]
+        ledger, count, late = read_ledger(cars.env.simulator), len(self._followers), self._find_lateness(cars)
+        actions = [self._followers[car % count].drive(ledger, car, late[car]) for car in range(cars.env.num_envs)]
         low, high = THROTTLE_RANGE
         brake = self._brake if self._can_brake else 0.0
         table = np.array([(-action.steer, action.throttle - brake * action.brake) for action in actions], np.float32)
         table[:, 1] = 2.0 * (table[:, 1] - low) / (high - low) - 1.0
-        if self._aims:
-            table[:, 0] = [-follower.aim(ledger, car, *AHEAD) for car, follower in enumerate(followers)]
         table[:, 0] += CALM * (cars.last[:, 0].cpu().numpy() - table[:, 0])
         return torch.from_numpy(np.clip(table, -1.0, 1.0)).to(cars.device)
+
+    def _find_lateness(self, cars: TrainingCars) -> list[float]:
+        """Return how long after they were given commands are done [s]; never on a GPU."""
+        if self._randomizer is None or self._randomizer.actions is None:
+            return [0.0] * cars.env.num_envs
+        late: list[float] = self._randomizer.find_lateness().tolist()
+        return late
 
 
 def read_ledger(simulator: Simulator) -> Ledger:

@@ -99,6 +99,11 @@ class Randomizer:
         """Return columns of `drawn.value`, or of a copy of it, by name, arrays of shape [car_count]."""
         return {knob.name: value[:, knob.stream] for knob in self.knobs}
 
+    def find_lateness(self) -> FloatArray:
+        """Return how long after they were given commands are done [s], on average, shape [car_count]; on a CPU only."""
+        delay, jitter = self._read_delays("action")
+        return delay + 0.5 * jitter
+
     def has_own_params(self) -> bool:
         """Return whether the cars' parameters are as they were drawn."""
         return np.array_equal(self._physics.car_params.packed, self._written)

@@ -84,9 +84,7 @@ def _draw_path(table: RandomTable, road: RoadSpec) -> PathTable:
     factor = low * (high / low) ** draws.draw_uniform() if low else draws.draw_uniform(low, high)
     factor = min(max(factor, TURN_LEAST), TURN_MOST)
     length = round(_draw(draws, table.length), 2)
-    stretch, sharp = (round(_draw(Draws(road.seed, name), getattr(table, name)), 3) for name in ("stretch", "sharp"))
-    walk = RandomWalk(road.seed, road.turn, factor=round(factor, 3), stretch=stretch, sharp=sharp)
-    return PathTable(length=length, walk=walk)
+    return PathTable(length=length, walk=RandomWalk(road.seed, road.turn, factor=round(factor, 3)))
 
 
 def _draw_road(draws: Draws, table: RandomTable, half: float, is_bare: bool) -> RoadTable:

@@ -187,8 +187,7 @@ def _draw_line(table: PathTable) -> CentreLine:
 def _draw_random(table: PathTable, walk: RandomWalk, road: RoadTable) -> CentreLine:
     """Return a random path; its turns and the room between its stretches suit the road's width."""
     edges = [(road.width_left, road.width_right), *((point.left, point.right) for point in road.widths)]
-    widest = max(max(pair) for pair in edges)
-    wanted = Walk(walk.seed, walk.liveliness, table.length, widest, walk.stretch, walk.sharp)
+    wanted = Walk(walk.seed, walk.liveliness, table.length, max(max(pair) for pair in edges))
     line = _spline_through(PathPoints(draw_walk(wanted, table.start, math.radians(table.yaw))), table)
     return _stretch(line, table.length / line.length)
 

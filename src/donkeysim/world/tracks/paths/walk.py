@@ -30,16 +30,9 @@ RADIUS_SHARE = 0.6
 ROOM_SHARE = 0.58
 """Least half distance of two stretches over the hexagon's side; where no corner is moved it is 0.66."""
 
-# Courses that people lay out have straights and hairpins; hexagons have neither. The original's tightest have 0.53 m.
-TIGHTEST = 0.65
-"""Least radius of a turn of a road that is stretched or has sharp corners [m], unless its width asks for more."""
-
 # A car (0.2 m wide) that leaves the road on the inside does not turn on the spot.
 CLEARANCE = 0.3
 """Between the road's edge and the centre of the tightest turn [m]."""
-
-PIVOT, GAP = 0.2, 0.15
-"""Of such a road, as `CLEARANCE`; and between its edge and the middle of what lies between two stretches [m]."""
 
 SMOOTHED = 0.86
 """Length of the smooth curve over that of the hexagons' outline, about."""
@@ -73,22 +66,12 @@ class Walk:
         turn: How lively it turns: change of the turn from one span to the next [degree].
         length: Of the whole road [m].
         widest: Distance from the path to the farther edge of the road [m].
-        stretch: How much longer than wide it is, against a road of hexagons.
-        sharp: Share of corners that are sharp.
     """
 
     seed: int
     turn: float
     length: float
     widest: float
-    stretch: float = 1.0
-    sharp: float = 0.0
-
-    def find_least(self, side: float) -> tuple[float, float]:
-        """Return the least radius of a turn and the least half distance of two stretches [m], by a hexagon's side."""
-        if self.stretch == 1.0 and self.sharp == 0.0:
-            return RADIUS_SHARE * side, ROOM_SHARE * side
-        return max(TIGHTEST, self.widest + PIVOT), self.widest + GAP
 
 
 @dataclass(frozen=True)
@@ -123,15 +106,14 @@ def draw_walk(walk: Walk, start: tuple[float, float], yaw: float) -> FloatArray:
         SceneError: So short a road of this width has no room for its turns.
     """
     side = max(min(PITCH / math.sqrt(walk.turn), PITCH_MOST), (walk.widest + CLEARANCE) / RADIUS_SHARE)
-    radius, room = walk.find_least(side)
     for count in range(_count_cells(walk.length, side), 0, -1):
         corners = _trace_outline(_grow_tree(Draws(walk.seed, "cells"), count, EXTENT / side - 2.0))
         if Draws(walk.seed, "direction").draw_uniform() < 0.5:
             corners = corners[::-1].copy()
         for shake in SHAKES:
-            shaken = _shake_corners(corners, shake, Draws(walk.seed, "corners"))
-            curve = _draw_curve(_sharpen(shaken, walk, shake), walk.length)
-            if curve.bend.max() * radius <= 1.0 and _measure_room(curve, room) >= room:
+            curve = _draw_curve(_shake_corners(corners, shake, Draws(walk.seed, "corners")), walk.length)
+            is_gentle = curve.bend.max() * RADIUS_SHARE * side <= 1.0
+            if is_gentle and _measure_room(curve, ROOM_SHARE * side) >= ROOM_SHARE * side:
                 return _move_to_start(curve, start, yaw)
     raise SceneError(
         f"a random road of {walk.length:g} m has no room for a road that reaches {walk.widest:g} m from its path; "
@@ -246,13 +228,6 @@ def _shake_corners(corners: FloatArray, share: float, draws: Draws) -> FloatArra
     calm = zigzags * (0.5 + 0.25 * drawn[:, 2])
     middle = 0.5 * (np.roll(corners, 1, axis=0) + np.roll(corners, -1, axis=0))
     return np.asarray(corners + calm[:, None] * (middle - corners) + 0.16 * share * drawn[:, :2])
-
-
-def _sharpen(corners: FloatArray, walk: Walk, share: float) -> FloatArray:
-    """Return corners of a stretched road, the sharp ones twice: that is where a smooth curve turns most."""
-    draws, stretch = Draws(walk.seed, "sharp"), math.sqrt(walk.stretch)
-    is_sharp = [draws.draw_uniform() < walk.sharp * share for _ in corners]
-    return np.repeat(corners * (stretch, 1.0 / stretch), 1 + np.array(is_sharp), axis=0)
 
 
 def _measure_room(curve: _Curve, radius: float) -> float:

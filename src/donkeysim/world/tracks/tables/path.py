@@ -34,10 +34,6 @@ class Segment:
             )
 
 
-STRETCH_MOST = 4.0
-"""Greatest stretch of a random walk."""
-
-
 @dataclass(frozen=True)
 class RandomWalk:
     """A random closed path; whoever loads the track may ask for another seed and turn.
@@ -47,26 +43,18 @@ class RandomWalk:
         turn: How lively it turns: change of the turn from one span of 0.25 m to the next [degree].
         style: Which road lies on it: 0 the one of [road], 1 the first of [[road_styles]] and so on.
         factor: What `turn` is multiplied by, up to `TURN_MOST`: a random place draws it.
-        stretch: How much longer than wide the road is: straights with hairpins.
-        sharp: Share of corners that are sharp.
     """
 
     seed: int = 0
     turn: float = 1.0
     style: int = 0
     factor: float = 1.0
-    stretch: float = 1.0
-    sharp: float = 0.0
 
     def __post_init__(self) -> None:
         if not TURN_LEAST <= self.turn <= TURN_MOST:
             raise ValueError(f"turn is {self.turn:g}; it takes {TURN_LEAST} (calm) to {TURN_MOST:g} (restless).")
         if not TURN_LEAST <= self.factor <= TURN_MOST:
             raise ValueError(f"factor is {self.factor:g}; it takes {TURN_LEAST} to {TURN_MOST:g}.")
-        if not 1.0 <= self.stretch <= STRETCH_MOST or not 0.0 <= self.sharp <= 1.0:
-            raise ValueError(
-                f"stretch is {self.stretch:g} and sharp {self.sharp:g}; they take 1 to {STRETCH_MOST:g}, and 0 to 1."
-            )
 
     @property
     def liveliness(self) -> float:

@@ -5,16 +5,9 @@ from typing import Literal
 
 from donkeysim.world.tracks.tables.checks import Colour, check_colours
 from donkeysim.world.tracks.tables.ground import GroundTexture
-from donkeysim.world.tracks.tables.path import STRETCH_MOST
 
 Range = tuple[float, float]
 """Least and greatest value; each between them is as likely."""
-
-RANGES = (
-    *("size", "length", "turn", "stretch", "sharp", "width", "line_width", "dash", "thing_count"),
-    *("sun", "ambient", "warmth"),
-)
-"""Keys of [random] that are ranges."""
 
 Lines = Literal["both", "left", "right", "middle", "both and middle", "none"]
 Border = Literal["none", "boards", "cones", "tyres"]
@@ -47,8 +40,6 @@ class RandomTable:
             likely as doubling it once more.
         length: Of the path [m].
         turn: How lively the path turns, as `RandomWalk.turn`, at a road's own turn of 1.
-        stretch: How much longer than wide the outline is, as `RandomWalk.stretch`.
-        sharp: Share of its corners that are sharp.
         width: Of the road [m].
         line_width: [m]
         dash: Length of a dash [m]; the gaps are half as long to twice as long.
@@ -69,8 +60,6 @@ class RandomTable:
     size: Range = (1.0, 1.0)
     length: Range = (20.0, 45.0)
     turn: Range = (3.0, 14.0)
-    stretch: Range = (1.0, 1.0)
-    sharp: Range = (0.0, 0.0)
     width: Range = (0.35, 1.2)
     line_width: Range = (0.02, 0.06)
     dash: Range = (0.08, 0.4)
@@ -88,14 +77,23 @@ class RandomTable:
     warmth: Range = (0.8, 1.3)
 
     def __post_init__(self) -> None:
-        for name in RANGES:
+        for name in (
+            "size",
+            "length",
+            "turn",
+            "width",
+            "line_width",
+            "dash",
+            "thing_count",
+            "sun",
+            "ambient",
+            "warmth",
+        ):
             low, high = getattr(self, name)
             if not 0.0 <= low <= high:
                 raise ValueError(
                     f"{name} is [{low:g}, {high:g}]; it takes two numbers of 0 or more, the lower one first."
                 )
-        if self.stretch[0] < 1.0 or self.stretch[1] > STRETCH_MOST or self.sharp[1] > 1.0:
-            raise ValueError(f"stretch takes numbers from 1 to {STRETCH_MOST:g}, sharp from 0 to 1.")
         if self.size[0] < 1.0 or self.length[0] < 20.0 or self.width[0] < 0.1:
             raise ValueError(
                 "random places are 20 m long or longer, of size 1 or more, their roads 0.1 m wide or wider."
