@@ -4,6 +4,7 @@ They are ours, in the manner of the original's examples: the first drives at ran
 way, learn with a library, learn by themselves from stacked grey pictures, and send their car elsewhere.
 """
 
+import logging
 import math
 import socket
 import sys
@@ -223,7 +224,8 @@ def test_a_start_line_is_told_as_the_originals_handler_does(env):
     assert (handler.starting_line_index, handler.dq, handler.missed_checkpoint) == (-1, False, False)
 
 
-def test_defaults_are_written_into_what_a_class_of_ones_own_reads():
+def test_defaults_are_written_into_what_a_class_of_ones_own_reads(caplog):
+    caplog.set_level(logging.WARNING, "donkeysim")  # which a conf changes, put back at the end
     conf = {"max_cte": 3.0}
     donkey_env.supply_defaults(conf)
     assert (conf["max_cte"], conf["cam_resolution"], conf["frame_skip"]) == (3.0, (120, 160, 3), 1)
