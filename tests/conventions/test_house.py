@@ -6,6 +6,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from sources import list_nodes, read_tree
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,3 +67,10 @@ def test_texts_name_no_machine():
     for path in TEXTS:
         text = path.read_text(encoding="utf-8")
         assert not any(folder in text for folder in folders), f"{path} names a folder of a machine"
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="only git knows what belongs to the project")
+def test_nothing_that_a_command_has_written_lies_in_the_root():
+    """A report that `donkey evaluate --real` leaves here would carry the pictures of others with it."""
+    names = subprocess.run(["git", "ls-files", ":(glob)*"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert {Path(name).suffix for name in names.split()} <= {"", ".md", ".yaml", ".txt", ".toml"}
