@@ -393,6 +393,9 @@ def test_what_else_the_old_module_has_is_there(tmp_path):
     gym.logger.set_level(40)
     env = gym.make("donkey-warehouse-v0", max_cte=3, disable_env_checker=True)
     assert env.unwrapped.conf.max_cte == 3.0
+    own = gym.make("donkeysim/Warehouse-v0", camera="wide")
+    assert own.spec.kwargs["camera"] == "wide", "environments of our own have no conf"
+    own.close()
     stacked = gym.wrappers.FrameStack(gym.wrappers.GrayScaleObservation(env), 4)
     assert np.shape(stacked.reset()) == (4, 120, 160)
     assert len(stacked.step((0.0, 0.3))) == 4

@@ -313,8 +313,9 @@ def _end_at_signals(quit_program: Callable[[], object]) -> None:
     import signal
 
     loop = asyncio.get_running_loop()
-    for number in (getattr(signal, name) for name in END_SIGNALS if hasattr(signal, name)):
-        if signal.getsignal(number) is signal.SIG_IGN:
+    for name in END_SIGNALS:
+        number = getattr(signal, name, None)
+        if number is None or (name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN):
             continue
         try:
             loop.add_signal_handler(number, quit_program)

@@ -1,8 +1,9 @@
 """A car in a simulator of this process: no port, no waiting, any speed."""
 
-import json
 from dataclasses import replace
 from typing import Any
+
+import msgspec
 
 from donkeysim.core import frames
 from donkeysim.core.rng import hash_words
@@ -20,7 +21,6 @@ from donkeysim.sim.snapshot import Snapshot
 from donkeysim.wire import settings
 from donkeysim.wire.messages import GetNodePosition, RegenerateRoad
 from donkeysim.wire.reading import read_request
-from donkeysim.wire.replies import encode_reply
 from donkeysim.world.ledger import EVENT_LAP
 from donkeysim.world.specs import RoadSpec, SceneSpec
 from donkeysim.world.tracks import find_road
@@ -106,7 +106,7 @@ class BuiltInCar:
         """
         request = read_request(message).request
         assert isinstance(request, GetNodePosition)
-        answer: dict[str, Any] = json.loads(encode_reply(settings.describe_node(self.simulator, request.index)))
+        answer: dict[str, Any] = msgspec.to_builtins(settings.describe_node(self.simulator, request.index))
         return answer
 
     def configure(self, conf: EnvConf) -> None:

@@ -16,6 +16,7 @@ from gymnasium import error, spaces, utils
 
 import donkeysim  # noqa: F401  (registers the ids)
 from donkeysim.envs.conf import FLAT_KEYS
+from donkeysim.envs.registration import SCENE_BY_ID
 
 __all__ = [
     "ActionWrapper",
@@ -243,7 +244,7 @@ def make(env_id: str, **kwargs: Any) -> Any:
 
     Args:
         env_id: Of the original or of `register`.
-        **kwargs: As of `gymnasium.make`; keys of a `conf` may stand there by themselves.
+        **kwargs: As of `gymnasium.make`; for the original's ids keys of a `conf` may stand there by themselves.
     """
     if env_id in _made:
         entry, given = _made[env_id]
@@ -251,8 +252,8 @@ def make(env_id: str, **kwargs: Any) -> Any:
             module, _, name = entry.partition(":")
             entry = getattr(import_module(module), name)
         return entry(**{**given, **kwargs})
-    own = {key: kwargs.pop(key) for key in FLAT_KEYS if key in kwargs}
-    if own:
+    if env_id.removeprefix("donkeysim/") in SCENE_BY_ID:
+        own = {key: kwargs.pop(key) for key in FLAT_KEYS if key in kwargs}
         kwargs["conf"] = {**(kwargs.get("conf") or {}), **own}
     return OldEnv(gymnasium.make(env_id, **{"disable_env_checker": True, **kwargs}))
 
