@@ -234,6 +234,32 @@ def test_what_is_no_tub_or_empty_is_named(tmp_path):
         open_tubs([])
 
 
+@pytest.mark.parametrize("left", [None, b"", b'["user/angle",'])
+def test_a_tub_without_its_manifest_is_what_its_catalogs_hold(tmp_path, caplog, left):
+    path = write_tub(tmp_path / "tub", 12, max_catalog_len=5)
+    whole = TubReader(path)
+    records = [record.values for record in whole]
+    manifest = path / "manifest.json"
+    manifest.unlink() if left is None else manifest.write_bytes(left)
+    (tub,) = open_tubs([str(path)])
+    assert (sorted(tub.inputs), len(tub.types)) == (sorted(whole.inputs), len(whole.types))
+    assert dict(zip(tub.inputs, tub.types, strict=True)) == dict(zip(whole.inputs, whole.types, strict=True))
+    assert [record.values for record in tub] == records
+    assert "deleted ones may be back" in caplog.text
+    (path / "catalog_1.catalog").unlink()
+    assert [record.index for record in TubReader(path)] == [0, 1, 2, 3, 4, 10, 11]
+
+
+def test_a_drive_goes_on_in_a_tub_that_lost_its_manifest(tmp_path):
+    path = write_tub(tmp_path / "tub", 3)
+    (path / "manifest.json").unlink()
+    with TubWriter(path) as writer:
+        writer.delete_last_n_records(1)
+    tub = TubReader(path)
+    assert [record.index for record in tub] == [0, 1]
+    assert (path / "manifest.json").read_bytes().count(b"\n") == 5
+
+
 def test_new_tubs_are_numbered_past_the_highest(tmp_path):
     today = time.strftime("%y-%m-%d")
     assert next_tub_path(tmp_path / "data") == tmp_path / "data" / f"tub_1_{today}"

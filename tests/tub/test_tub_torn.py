@@ -92,8 +92,8 @@ def test_a_file_cut_off_at_any_byte_by_another_program_is_mended(tmp_path, name)
         check_sound(path, left + 1)
 
 
-def test_a_manifest_without_its_first_lines_is_refused(tmp_path):
-    path = write_tub(tmp_path / "data", 1)
+def test_a_manifest_without_its_first_lines_is_refused_where_no_record_tells_them(tmp_path):
+    path = write_tub(tmp_path / "data", 0)
     for content in (b"", b'["a"]\n', b"\xff\n\n", b'["a"]\n["float", "int"]\n'):
         (path / "manifest.json").write_bytes(content)
         for open_tub in (TubReader, TubWriter):

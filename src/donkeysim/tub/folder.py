@@ -15,7 +15,7 @@ from pathlib import Path
 
 from donkeysim.core.errors import TubError
 from donkeysim.core.files import make_folder
-from donkeysim.tub.manifest import MANIFEST_NAME
+from donkeysim.tub.manifest import MANIFEST_NAME, has_records
 from donkeysim.tub.old_format import is_old_format
 from donkeysim.tub.reader import TubReader
 
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 def is_tub(folder: Path) -> bool:
     """Return whether a folder holds a tub, of format 2 or older."""
-    return (folder / MANIFEST_NAME).is_file() or is_old_format(folder)
+    return has_records(folder) or is_old_format(folder)
 
 
 def split_paths(given: str | Sequence[str]) -> list[Path]:

@@ -15,19 +15,25 @@ somebody took lines out by hand; deletion counts positions, as the original does
 """
 
 import json
+import logging
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from donkeysim.core.errors import TubError
-from donkeysim.tub.values import read_number
+from donkeysim.tub.values import name_type, read_number
 from donkeysim.world.tracks.former_places import rename_place
 
 MANIFEST_NAME = "manifest.json"
 IMAGE_FOLDER = "images"
 DEFAULT_CATALOG_LENGTH = 1000
 """Records per catalog."""
+
+_CATALOG_NAME = re.compile(r"catalog_[0-9]{1,9}\.catalog")
+
+logger = logging.getLogger(__name__)
 
 PLACES_FORMAT = 2
 """Of the names of places; where no number stands they are of the first, when others had the original's names."""
@@ -132,31 +138,57 @@ def format_catalog_line(manifest: Manifest, paths: str, deleted: str) -> str:
     )
 
 
+def has_records(folder: Path) -> bool:
+    """Return whether a folder holds a manifest, or catalogs that have lost theirs."""
+    return (folder / MANIFEST_NAME).is_file() or bool(_find_catalogs(folder))
+
+
 def read_manifest(folder: Path) -> Manifest:
-    """Read a tub's manifest; what a killed writer of the original left of it is enough.
+    """Read a tub's manifest; what a killed writer of the original, or a copy that broke off, left of it is enough.
 
     That writer cuts lines off before it writes them again: without line 5 the catalogs are looked for in the folder
-    and deletions are forgotten, without lines 3 and 4 the metadata is empty.
+    and deletions are forgotten, without lines 3 and 4 the metadata is empty. Without lines 1 and 2, or without a
+    manifest, the first record of the catalogs tells inputs and types.
 
     Raises:
-        TubError: There is no manifest, or its first two lines cannot be understood.
+        TubError: There is no manifest, or its first two lines cannot be understood, and no catalog has a record.
     """
     path = folder / MANIFEST_NAME
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError as error:
-        hint = _name_inner(folder) or "; record a drive into it first (python manage.py drive, or donkey sample)"
-        raise TubError(f"{folder} is not a tub: it has no {path.name}{hint}.") from error
+        if not _find_catalogs(folder):
+            hint = _name_inner(folder) or "; record a drive into it first (python manage.py drive, or donkey sample)"
+            raise TubError(f"{folder} is not a tub: it has no {path.name}{hint}.") from error
+        lines = []
     except OSError as error:
         raise TubError(f"{folder} is not a tub: {path.name} cannot be read ({error.strerror}).") from error
     inputs, types, metadata, own, catalogs = (_parse_line(lines, number) for number in range(5))
     if not (_is_strings(inputs) and _is_strings(types) and len(inputs) == len(types)):
-        raise TubError(f"{path} is broken: its first two lines should be lists of inputs and of their types.")
+        inputs, types = _infer_inputs(folder)
     manifest = Manifest(inputs, types)
     manifest.metadata = metadata if isinstance(metadata, dict) else {}
     manifest.own_metadata = own if isinstance(own, dict) else {}
     _take_catalogs(manifest, catalogs, folder)
     return manifest
+
+
+def _infer_inputs(folder: Path) -> tuple[list[str], list[str]]:
+    """Return inputs and types as the first record of the catalogs has them.
+
+    Raises:
+        TubError: There is none.
+    """
+    path = folder / MANIFEST_NAME
+    for name in _find_catalogs(folder):
+        lines = (folder / name).read_bytes().split(b"\n", maxsplit=1)
+        record = _parse_line(lines, 0)
+        if isinstance(record, dict):
+            values = {key: value for key, value in record.items() if not key.startswith("_")}
+            state = "broken" if path.exists() else "not there"
+            logger.warning("%s is %s: its records are read without it; deleted ones may be back.", path, state)
+            return list(values), [name_type(value) for value in values.values()]
+    raise TubError(f"{path} is broken: its first two lines should be lists of inputs and of their types.")
 
 
 def name_catalog(number: int) -> str:
@@ -200,7 +232,6 @@ def _check_name(name: Any) -> str:
 
 
 def _find_catalogs(folder: Path) -> list[str]:
-    names: list[str] = []
-    while (folder / name_catalog(len(names))).is_file():
-        names.append(name_catalog(len(names)))
-    return names
+    """Return the names of the catalogs in a folder, in order."""
+    names = [path.name for path in folder.glob("catalog_*.catalog") if _CATALOG_NAME.fullmatch(path.name)]
+    return sorted(names, key=lambda name: int(name[len("catalog_") : -len(".catalog")]))

@@ -13,13 +13,12 @@ from typing import Any
 
 from donkeysim.core.errors import TubError
 from donkeysim.tub.manifest import Manifest
-from donkeysim.tub.values import read_number
+from donkeysim.tub.values import PICTURE_ENDINGS, name_type, read_number
 
 logger = logging.getLogger(__name__)
 
 META_NAME = "meta.json"
 _RECORD_NAME = re.compile(r"record_(\d+)\.json")
-_PICTURE_ENDINGS = (".jpg", ".jpeg", ".png")
 
 
 def is_old_format(folder: Path) -> bool:
@@ -81,14 +80,8 @@ def _infer_meta(folder: Path) -> dict[str, Any]:
     """Return inputs and types by the first record that can be read: for copies that left `meta.json` behind."""
     for _, content in read_old_records(folder, 0.0):
         values = {key: value for key, value in content.items() if not key.startswith("_")}
-        return {"inputs": [*values], "types": [_name_type(value) for value in values.values()]}
+        return {"inputs": [*values], "types": [name_type(value) for value in values.values()]}
     return {}
-
-
-def _name_type(value: Any) -> str:
-    if isinstance(value, str):
-        return "image_array" if value.lower().endswith(_PICTURE_ENDINGS) else "str"
-    return "float" if isinstance(value, int | float) and not isinstance(value, bool) else "vector"
 
 
 def _read_json(path: Path, default: Any) -> Any:
@@ -100,6 +93,6 @@ def _read_json(path: Path, default: Any) -> Any:
 
 def _strip_folder(value: Any) -> Any:
     """Return a picture's file name without the folder of the car that recorded it."""
-    if isinstance(value, str) and value.lower().endswith(_PICTURE_ENDINGS):
+    if isinstance(value, str) and value.lower().endswith(PICTURE_ENDINGS):
         return PureWindowsPath(value).name  # takes both kinds of slashes
     return value

@@ -57,12 +57,13 @@ def open_for_change(folder: Path) -> Manifest:
     manifest.current_index = _find_next_index(folder, manifest, start)
     manifest.deleted_indexes = follow_positions(counts, manifest.deleted_indexes)
     after = format_manifest(manifest)
-    if after != (folder / MANIFEST_NAME).read_bytes():
+    path = folder / MANIFEST_NAME
+    if not path.exists() or after != path.read_bytes():
         if after != before:
             logger.warning(
                 "the tub %s was not closed properly; it was repaired and has %s", folder, format_count(start, "record")
             )
-        replace_file(folder / MANIFEST_NAME, after)
+        replace_file(path, after)
     _remove_left_over(folder, manifest)
     return manifest
 

@@ -15,6 +15,8 @@ from donkeysim.world.lens import LARGEST_PICTURE
 
 IMAGE_TYPE = "image_array"
 
+PICTURE_ENDINGS = (".jpg", ".jpeg", ".png")
+
 PICTURE_ERRORS = (OSError, ValueError, SyntaxError, Image.DecompressionBombError)
 """Pillow raises each for one or another broken file."""
 
@@ -28,6 +30,15 @@ def read_number(value: object) -> float | None:
     except OverflowError:
         return None
     return number if math.isfinite(number) else None
+
+
+def name_type(value: object) -> str:
+    """Return the type of an input by its value in a record, for tubs whose own list of them is lost."""
+    if isinstance(value, str):
+        return IMAGE_TYPE if value.lower().endswith(PICTURE_ENDINGS) else "str"
+    if isinstance(value, bool):
+        return "boolean"
+    return "float" if isinstance(value, int | float) else "vector"
 
 
 def check_types(inputs: Sequence[str], types: Sequence[str]) -> None:

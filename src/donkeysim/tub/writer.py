@@ -37,6 +37,7 @@ from donkeysim.tub.manifest import (
     format_head,
     format_manifest,
     format_positions,
+    has_records,
 )
 from donkeysim.tub.reader import make_record
 from donkeysim.tub.repair import open_for_change, refuse_old_format
@@ -277,7 +278,7 @@ class TubWriter:
 
 def _open_manifest(folder: Path, fresh: Manifest) -> Manifest:
     """Return the stored manifest, put in order, or write a fresh one."""
-    if not (folder / MANIFEST_NAME).exists():
+    if not has_records(folder):
         fresh.own_metadata["created_at"] = time.time()
         replace_file(folder / MANIFEST_NAME, format_manifest(fresh))
         return fresh
@@ -291,21 +292,19 @@ def _open_manifest(folder: Path, fresh: Manifest) -> Manifest:
     if not stored.paths:  # nothing was recorded yet, so what this drive records and says of itself counts
         replace_file(folder / MANIFEST_NAME, format_manifest(wanted))
         return wanted
-    if (wanted.inputs, wanted.types) != (stored.inputs, stored.types):
-        raise TubError(_describe_difference(folder, stored, fresh))
+    if differences := _list_differences(stored, wanted):
+        raise TubError(
+            f"the tub {folder} has different inputs from those of this drive: {'; '.join(differences)}. Record into "
+            "another folder (AUTO_CREATE_NEW_TUB = True makes a new one for each drive), or the same inputs as before."
+        )
     return stored
 
 
-def _describe_difference(folder: Path, stored: Manifest, fresh: Manifest) -> str:
-    """Return a sentence about a tub whose records have other inputs."""
-    old, new = (dict(zip(each.inputs, each.types, strict=True)) for each in (stored, fresh))
-    differences: list[str] = [
+def _list_differences(stored: Manifest, wanted: Manifest) -> list[str]:
+    """Return what is not alike in the inputs of a tub's records and those of a drive, in words; their order is free."""
+    old, new = (dict(zip(each.inputs, each.types, strict=True)) for each in (stored, wanted))
+    return [
         *(f"{key} ({kind}) is new" for key, kind in new.items() if key not in old),
         *(f"{key} ({kind}) is missing" for key, kind in old.items() if key not in new),
         *(f"{key} is {new[key]}, stored as {kind}" for key, kind in old.items() if new.get(key, kind) != kind),
     ]
-    return (
-        f"the tub {folder} has different inputs from those of this drive: "
-        f"{'; '.join(differences) or 'the same in another order'}. Record into another folder (AUTO_CREATE_NEW_TUB = "
-        "True makes a new one for each drive), or the same inputs as before."
-    )

@@ -8,6 +8,7 @@ from pathlib import Path
 from donkeysim.core.errors import TubError, format_count
 from donkeysim.core.files import make_folder, replace_file
 from donkeysim.core.types import Report
+from donkeysim.tub.folder import is_tub
 from donkeysim.tub.formats.drive import RecordedDrive
 from donkeysim.tub.formats.lerobot import INFO_PATH, LeRobotOptions, write_lerobot
 from donkeysim.tub.formats.lerobot_reader import open_lerobot
@@ -18,7 +19,6 @@ from donkeysim.tub.formats.pictures import ColourDrive, find_mixed
 from donkeysim.tub.formats.survey import Survey, survey_drive
 from donkeysim.tub.formats.tub import TubDrive, write_tub
 from donkeysim.tub.manifest import MANIFEST_NAME
-from donkeysim.tub.old_format import is_old_format
 
 ENDINGS = {".mcap": "mcap", ".parquet": "parquet"}
 """Formats that are one file, by its ending; the others are folders."""
@@ -123,7 +123,7 @@ def recognise(path: Path) -> str:
     for mark, kind in marks.items():
         if (path / mark).is_file():
             return kind
-    if path.is_dir() and not is_old_format(path):
+    if path.is_dir() and not is_tub(path):
         raise TubError(f"{path} is no drive: it has no {', '.join(marks)}; give a tub, a dataset or a file of one.")
     return "tub"
 
