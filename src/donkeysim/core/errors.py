@@ -54,10 +54,14 @@ class TubError(DonkeySimError):
     """A tub cannot be read, written or changed."""
 
 
-def nearest_name(given: str, allowed: Iterable[str], cutoff: float = 0.5) -> str | None:
-    """Return the allowed name nearest to `given`, or None when nothing is nearer than `cutoff` (1: the same)."""
-    matches = difflib.get_close_matches(given, list(allowed), n=1, cutoff=cutoff)
-    return matches[0] if matches else None
+def nearest_name(given: str, allowed: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Return the allowed name nearest to `given`, or None when nothing is nearer than `cutoff` (1: the same).
+
+    One that is written on in `given`, as IMAGE_W is in IMAGE_WIDTH, is nearest.
+    """
+    names = list(allowed)
+    written_on = max((name for name in names if len(name) > 3 and given.startswith(name)), key=len, default=None)
+    return written_on or next(iter(difflib.get_close_matches(given, names, n=1, cutoff=cutoff)), None)
 
 
 def shorten(text: str, most: int = 80) -> str:

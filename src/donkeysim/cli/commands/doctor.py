@@ -40,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show all findings as a table."""
-    return look_through(Path(arguments.folder).expanduser()) if arguments.folder else look_at_machine()
+    from donkeysim.tub.folder import find_path
+
+    return look_through(find_path(arguments.folder)) if arguments.folder else look_at_machine()
 
 
 def look_through(folder: Path) -> int:
