@@ -405,11 +405,12 @@ def test_the_disqualified_are_told_and_get_a_car_after_the_race(hosted):
     assert camera.width == 80, "what it said meanwhile is not forgotten"
 
 
-def test_a_race_that_was_cut_short_can_be_replayed_so_far(hosted):
+def test_a_race_that_was_cut_short_is_told_and_can_be_replayed_so_far(hosted, caplog):
     hosted.join(1)
     hosted.races.start_race()
     hosted.beat(40, (1,))
     hosted.simulation.close()
+    assert f"the race was broken off after 2.0 s: its file in {hosted.offer.folder} has no result." in caplog.messages
     found = verify_race(hosted.offer.folder / "race.dlog")
     assert found.deviation is None
     assert found.claimed is None

@@ -70,6 +70,9 @@ class RaceHost:
 
     def close(self) -> None:
         """Close the paddock of a race that is under way; the simulation closes the race's, whose file has no result."""
+        if self.race is not None:
+            time, folder = self.race.run.time, self._offer.folder
+            _log.warning("the race was broken off after %.1f s: its file in %s has no result.", time, folder)
         if self._paddock is not None:
             self._paddock.close()
 
