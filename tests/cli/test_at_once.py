@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from donkeysim.cli import at_once, donkey_sim
+from donkeysim.cli import donkey, donkey_sim
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -14,7 +14,7 @@ def test_without_words_it_starts_what_make_run_starts(monkeypatch, capsys):
     asked = []
     monkeypatch.setattr(sys, "argv", ["donkeysim"])
     monkeypatch.setattr(donkey_sim, "main", asked.append)
-    at_once.main()
+    donkey.start()
     (words,) = asked
     assert f"donkey_sim {' '.join(words)} $(ARGS)" in (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "donkeysim --help" in capsys.readouterr().out
@@ -23,6 +23,6 @@ def test_without_words_it_starts_what_make_run_starts(monkeypatch, capsys):
 def test_with_words_it_is_donkey(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["donkeysim", "trian"])
     with pytest.raises(SystemExit) as end:
-        at_once.main()
+        donkey.start()
     assert end.value.code == 2
     assert "did you mean 'train'?" in capsys.readouterr().err

@@ -113,7 +113,7 @@ def find_mistake_in_checkout(words):
         return f"there is no case {words[3:]}"
     if words[0] == "python" and words[1].count("/") and not (ROOT / words[1]).exists():
         return f"there is no file {words[1]}"
-    if words[:2] == ["python", "-m"] and words[2].startswith("donkeysim"):
+    if words[:2] == ["python", "-m"] and words[2].startswith(("donkeysim", "supply.")):
         return find_mistake_in_program(words[2:])
     chosen = re.search(r'-k (\w+)"', " ".join(words))
     if chosen and not any(chosen[1] in text for text in list_test_names()):
@@ -122,8 +122,8 @@ def find_mistake_in_checkout(words):
 
 
 def find_mistake_in_program(words):
-    """Return what is wrong with `python -m` a module of the package: does it do anything, with these options?"""
-    path = ROOT / "src" / words[0].replace(".", "/")
+    """Return what is wrong with `python -m` a module of ours: does it do anything, with these options?"""
+    path = ROOT / ("src" if words[0].startswith("donkeysim") else "") / words[0].replace(".", "/")
     path = path / "__main__.py" if path.is_dir() else path.with_suffix(".py")
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     if "__main__" not in text and path.name != "__main__.py":
@@ -189,7 +189,7 @@ def test_every_command_in_a_docstring_does_something():
         "python -m benchmarks wires",
         "python docs/nothing.py",
         "python -m donkeysim.drive.vehicle",
-        "python -m donkeysim.cli.built_in_pilot --outt FILE",
+        "python -m supply.pilot --outt FILE",
         'make soak ARGS="-k no_such_test_anywhere"',
         "donkey tracks new a && donkey tracks previw --ports 3",
     ],

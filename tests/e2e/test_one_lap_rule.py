@@ -14,7 +14,7 @@ from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.envs.conf import read_conf
 from donkeysim.envs.donkey_env import DonkeyEnv
 from donkeysim.envs.donkey_vector_env import DonkeyVectorEnv
-from donkeysim.envs.lap_clock import LapClock
+from donkeysim.envs.sensor_frame import LapClock
 from donkeysim.envs.track_env import TrackVectorEnv
 from donkeysim.learn import evaluate
 from donkeysim.racing.env import parallel_env

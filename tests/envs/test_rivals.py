@@ -7,7 +7,7 @@ import pytest
 
 from donkeysim.core.frames import yaw_to_quaternion
 from donkeysim.envs.fleet import Fleet
-from donkeysim.envs.rivals import find_rivals
+from donkeysim.envs.step import find_rivals
 from donkeysim.racing.env import parallel_env
 from donkeysim.world.experiment import Experiment
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
 
+from donkeysim.core.rotation import between, compose, make_matrix, read_matrix, wrap_angles
 from donkeysim.mapping.pose_graph import Edge, solve
-from donkeysim.mapping.poses import between, compose, make_matrix, read_matrix, wrap
 from donkeysim.mapping.raster import BirdsEye, Canvas, Raster, Reach, align, make_axes
 from mapping.painted_floor import CAMERA
 
@@ -19,8 +19,8 @@ def test_a_motion_leads_from_one_pose_to_the_other():
     begin, end = draws.uniform(-3.0, 3.0, (2, 50, 3))
     led = compose(begin, between(begin, end))
     assert led[:, :2] == pytest.approx(end[:, :2])
-    assert wrap(led[:, 2] - end[:, 2]) == pytest.approx(0.0, abs=1e-9)
-    assert read_matrix(make_matrix(end[0])) == pytest.approx([*end[0, :2], wrap(end[0, 2])])
+    assert wrap_angles(led[:, 2] - end[:, 2]) == pytest.approx(0.0, abs=1e-9)
+    assert read_matrix(make_matrix(end[0])) == pytest.approx([*end[0, :2], float(wrap_angles(end[0, 2]))])
 
 
 def make_raster(field, motion=(0.0, 0.0, 0.0), side=120):

@@ -7,10 +7,10 @@ from PIL import Image
 from donkeysim.calibration.wizard import write_camera
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.rotation import between
 from donkeysim.mapping import survey as module
 from donkeysim.mapping.odometry import FloorPictures, follow
 from donkeysim.mapping.place_file import write_place
-from donkeysim.mapping.poses import between
 from donkeysim.mapping.report import redraw
 from donkeysim.mapping.survey import survey
 from donkeysim.sim.simulator import Simulator

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from donkeysim.core.errors import DonkeySimError
-from donkeysim.rl.tensorboard import TensorBoardWriter
+from donkeysim.rl.curve import TensorBoardWriter
 from stand_ins.told_learning import make_check, make_update
 
 

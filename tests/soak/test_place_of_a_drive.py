@@ -19,10 +19,10 @@ from playwright.sync_api import sync_playwright
 
 from donkeysim.calibration.camera import Mount
 from donkeysim.calibration.wizard import find_floor_camera, write_camera
+from donkeysim.core.rotation import between
 from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.mapping.place_file import write_place
-from donkeysim.mapping.poses import between
 from donkeysim.mapping.report import redraw, write_report
 from donkeysim.mapping.survey import survey
 from donkeysim.sim import commands

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from donkeysim.core.clock import Clock
-from donkeysim.wire.faults import MOST_SLIPS, decode, mend
-from donkeysim.wire.grammar import BARE, WORDS, find_meaning
+from donkeysim.wire.grammar import BARE, MOST_SLIPS, WORDS, decode, find_meaning, mend
 
 MOST_BYTES = 1 << 20
 """Longest object [byte]."""

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from donkeysim.core.clock import ManualClock
-from donkeysim.wire.faults import MOST_BYTES, MOST_DEPTH, MOST_SLIPS, MOST_VALUES, Fault
 from donkeysim.wire.framing import ObjectReader
-from donkeysim.wire.grammar import MOST_DIGITS
+from donkeysim.wire.grammar import MOST_BYTES, MOST_DEPTH, MOST_DIGITS, MOST_SLIPS, MOST_VALUES, Fault
 
 GOOD = b'{"msg_type": "control", "steering": "0.1", "throttle": "0.3", "brake": "0.0"}'
 PRETTY = (

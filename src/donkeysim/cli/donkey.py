@@ -49,6 +49,10 @@ COMMANDS = {
 """Every command and what it does, in the order of the help."""
 
 
+START = ("--scene", "generated_track", "--pace-car", "--drive", "mycar")
+"""The words of `make run`."""
+
+
 class CommandParser(argparse.ArgumentParser):
     """Complains in one sentence, exit code 2."""
 
@@ -63,6 +67,19 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     given = list(sys.argv[1:] if arguments is None else arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     raise SystemExit(run(given))
+
+
+def start() -> None:
+    """Run `donkeysim`: without words it starts what `make run` starts, with words it is `donkey`.
+
+    So one command shows everything to whoever has no clone: `uvx donkeysim`, `pipx run donkeysim`.
+    """
+    if len(sys.argv) > 1:
+        main()
+    from donkeysim.cli import donkey_sim
+
+    print("Starting a track, a pace car and a car of yours in ./mycar (all commands: donkeysim --help)", flush=True)
+    donkey_sim.main(START)
 
 
 def run(given: Sequence[str]) -> int:

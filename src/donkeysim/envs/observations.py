@@ -10,9 +10,9 @@ import numpy as np
 from donkeysim.core.device import is_here
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.envs.fleet import Fleet
-from donkeysim.envs.kernels.aim import aim_camera
+from donkeysim.envs.kernels.episodes import aim_camera
 from donkeysim.envs.kernels.numbers import LIMIT, PLAIN_COUNT, copy_row, limit_depth, push_row, write_numbers
-from donkeysim.envs.rivals import RIVAL_COUNT, RIVAL_LIMIT, RIVAL_WIDTH, find_rivals
+from donkeysim.envs.step import RIVAL_COUNT, RIVAL_LIMIT, RIVAL_WIDTH, find_rivals
 from donkeysim.render.camera import FAR
 from donkeysim.sim import commands
 from donkeysim.world.scene import CLASS_CAR

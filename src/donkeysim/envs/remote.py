@@ -17,8 +17,7 @@ from donkeysim.core.errors import SceneError, SimulatorError, WireError, describ
 from donkeysim.envs import server_lines
 from donkeysim.envs.conf import EnvConf
 from donkeysim.envs.conf_messages import Message
-from donkeysim.envs.lap_clock import LapClock
-from donkeysim.envs.sensor_frame import SensorFrame
+from donkeysim.envs.sensor_frame import LapClock, SensorFrame
 from donkeysim.envs.waiting import WaitReport
 
 # Kernels take a minute or two on slow machines, a place a few seconds.

@@ -52,3 +52,21 @@ def make_distances(points: Sequence[LidarPoint] | None, lidar: LidarSpec | None)
         if level < lidar.level_count and ray < lidar.ray_count:
             distances[level * lidar.ray_count + ray] = point.d
     return distances
+
+
+class LapClock:
+    """Lap times of a car whose server only tells when start line 0 is crossed: the first crossing starts the clock.
+
+    Attributes:
+        lap_times: Oldest first [s].
+    """
+
+    def __init__(self) -> None:
+        self.lap_times: tuple[float, ...] = ()
+        self._crossed: float | None = None
+
+    def note_crossing(self, time: float) -> None:
+        """Count a forward crossing at this simulated time [s]."""
+        if self._crossed is not None:
+            self.lap_times = (*self.lap_times, time - self._crossed)
+        self._crossed = time

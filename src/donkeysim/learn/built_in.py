@@ -2,7 +2,7 @@
 
 Its teacher is `drivers.human_driver`, on several drives that begin anywhere on the road, half of them with another car
 about, in every look of the place. Pictures vary in brightness and contrast while it learns.
-`donkeysim.cli.built_in_pilot` is the command.
+`python -m supply.pilot` makes it.
 """
 
 from collections.abc import Callable

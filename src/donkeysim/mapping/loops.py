@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from donkeysim.core.rotation import between, compose, make_matrix, wrap_angles
 from donkeysim.core.types import Float32Array, FloatArray
 from donkeysim.mapping.odometry import SPAN, Submap, Track
 from donkeysim.mapping.pose_graph import Edge, bound, solve, take_root
-from donkeysim.mapping.poses import between, compose, make_matrix, wrap
 from donkeysim.mapping.raster import Raster, align, import_cv2
 
 LEAST_WAY = 5
@@ -244,7 +244,7 @@ def _spread(track: Track, origins: FloatArray) -> FloatArray:
             then = compose(origins[number + 1], between(track.submaps[number + 1].origin, own))
             share = ((np.arange(len(own)) + 0.5) / len(own))[:, None]
             change = then - first
-            change[:, 2] = wrap(change[:, 2])
+            change[:, 2] = wrap_angles(change[:, 2])
             first = first + share * change
         poses[submap.pictures] = first
     return poses

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from donkeysim.calibration.motion import FloorCamera
+from donkeysim.core.rotation import between, compose
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, FloatArray
-from donkeysim.mapping.poses import between, compose
 from donkeysim.mapping.raster import BirdsEye, Canvas, Raster, Reach, align, import_cv2
 
 CELLS_PER_HEIGHT = 15

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.sparse import csc_matrix, diags
 from scipy.sparse.linalg import spsolve
 
+from donkeysim.core.rotation import between, wrap_angles
 from donkeysim.core.types import BoolArray, FloatArray
-from donkeysim.mapping.poses import between, wrap
 
 SOFT = 3.0
 """Loops that miss by more standard deviations than this count less and less (Cauchy)."""
@@ -82,7 +82,7 @@ def _find_misses(
     poses: FloatArray, begin: FloatArray, end: FloatArray, motion: FloatArray, root: FloatArray
 ) -> FloatArray:
     miss = between(poses[begin], poses[end]) - motion
-    miss[:, 2] = wrap(miss[:, 2])
+    miss[:, 2] = wrap_angles(miss[:, 2])
     weighed: FloatArray = np.einsum("nij,nj->ni", root, miss)
     return weighed
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from donkeysim.calibration.motion import FloorCamera
 from donkeysim.core.errors import import_extra
+from donkeysim.core.rotation import make_matrix, read_matrix
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, FloatArray
-from donkeysim.mapping.poses import make_matrix, read_matrix
 
 FEWEST_CELLS = 200
 """Rasters that share fewer cells are not compared."""

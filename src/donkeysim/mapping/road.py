@@ -7,9 +7,9 @@ from scipy.ndimage import gaussian_filter1d
 
 from donkeysim.calibration.lane_lines import find_contrast
 from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.rotation import wrap_angles
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray, LongArray
 from donkeysim.mapping.floor import PaintedFloor
-from donkeysim.mapping.poses import wrap
 from donkeysim.mapping.raster import import_cv2
 
 STEP = 0.28
@@ -145,7 +145,7 @@ def _find_lap(poses: FloatArray, way: FloatArray, height: float) -> tuple[int, i
     for begin in range(0, len(poses), 5):
         later = np.searchsorted(way, way[begin] + LEAST_LAP * height)
         away = np.hypot(*(poses[later:, :2] - poses[begin, :2]).T)
-        back = (away < NEAR * height) & (np.abs(wrap(poses[later:, 2] - poses[begin, 2])) < ALIKE)
+        back = (away < NEAR * height) & (np.abs(wrap_angles(poses[later:, 2] - poses[begin, 2])) < ALIKE)
         if not back.any():
             continue
         first = int(np.flatnonzero(back)[0])
@@ -189,7 +189,7 @@ def _locate(line: FloatArray, poses: FloatArray, height: float) -> tuple[LongArr
     heading = np.arctan2(-normal[:, 0], normal[:, 1])
     nearest, left = np.full(len(poses), -1), np.zeros(len(poses))
     for number, pose in enumerate(poses):
-        away = np.hypot(*(line - pose[:2]).T) + np.where(np.abs(wrap(heading - pose[2])) < ALIKE, 0.0, np.inf)
+        away = np.hypot(*(line - pose[:2]).T) + np.where(np.abs(wrap_angles(heading - pose[2])) < ALIKE, 0.0, np.inf)
         at = int(away.argmin())
         if away[at] < 2.0 * NEAR * height:
             nearest[number], left[number] = at, float((pose[:2] - line[at]) @ normal[at])

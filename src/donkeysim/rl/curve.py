@@ -1,14 +1,14 @@
-"""The curve of learning as a file of JSON lines, one for each update, and as a picture."""
+"""The curve of learning as a file of JSON lines, one for each update, as a picture, and as TensorBoard shows it."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.errors import DonkeySimError, import_extra
 from donkeysim.core.files import describe_failure
 from donkeysim.core.types import FloatArray
 from donkeysim.rl.progress import Check, Update
@@ -17,6 +17,12 @@ from donkeysim.tub.histogram import make_figure, save_figure
 # At the end of a curve of 100 updates the mean of four.
 SMOOTHED_SHARE = 0.04
 """Of the curve: over so much of it, at its end, the thick line is the mean."""
+
+FLUSH_SECONDS = 5
+"""How soon TensorBoard sees what was written [s]."""
+
+QUEUE = 1000
+"""Values that may wait for the disk before the thread that learns would have to."""
 
 _log = logging.getLogger(__name__)
 _encode = msgspec.json.Encoder(enc_hook=lambda number: number.item()).encode  # of NumPy and PyTorch too
@@ -189,3 +195,44 @@ def _has_passed(point: CurvePoint) -> bool:
 
 def _list_values(points: Sequence[CurvePoint], read: Callable[[CurvePoint], float | None]) -> FloatArray:
     return np.array([read(point) for point in points], dtype=np.float64)
+
+
+class TensorBoardWriter:
+    """A `Watch` that writes the figures of each update into event files."""
+
+    def __init__(self, folder: Path, steps: int = 0) -> None:
+        """Begin a file of events.
+
+        Args:
+            folder: Where; `tensorboard --logdir` takes it or one above it.
+            steps: Where learning resumes; TensorBoard then skips what an earlier session wrote behind it.
+
+        Raises:
+            DonkeySimError: TensorBoard is not installed.
+        """
+        module = import_extra("torch.utils.tensorboard", "writing for TensorBoard needs TensorBoard", "rl")
+        purge = steps + 1 if steps else None
+        self._writer = module.SummaryWriter(str(folder), purge_step=purge, max_queue=QUEUE, flush_secs=FLUSH_SECONDS)
+        self._tracer = CurveTracer()
+
+    def __call__(self, update: Update) -> None:
+        """Write the figures of an update; a thread of TensorBoard's brings them to the disk."""
+        point = self._tracer.trace(update)
+        for tag, value in list_scalars(point):
+            if value is not None:
+                self._writer.add_scalar(tag, float(value), point.steps)
+
+    def close(self) -> None:
+        """Write what is left and close the file."""
+        self._writer.close()
+
+
+def list_scalars(point: CurvePoint) -> Iterator[tuple[str, float | None]]:
+    """Yield the figures of a point by the names under which TensorBoard shows them."""
+    for name in ("reward", "speed", "ends", "laps", "rate", "seconds"):
+        yield f"learning/{name}", getattr(point, name)
+    for name, value in point.losses.items():
+        yield f"loss/{name}", value
+    for check in point.checks:
+        for name in ("laps", "speed", "departures", "chatter"):
+            yield f"check_{name}/{check.scene}", getattr(check, name)

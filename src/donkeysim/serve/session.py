@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from donkeysim.core.clock import Clock
 from donkeysim.core.errors import WireError
 from donkeysim.wire import messages
-from donkeysim.wire.faults import Fault
 from donkeysim.wire.framing import ObjectReader
+from donkeysim.wire.grammar import Fault
 from donkeysim.wire.messages import PROTOCOL_VERSION, ClientState, ProtocolVersion, Reply, Request, SceneNames
 from donkeysim.wire.reading import Reading, UnknownMessageError, read_request
 from donkeysim.wire.replies import ErrorReply, encode_reply

@@ -15,29 +15,27 @@ What a portion of bytes asks for may be much more work than the portion is long.
 import msgspec
 
 from donkeysim.core.clock import Clock
-from donkeysim.wire.faults import (
-    MOST_BYTES,
-    MOST_DEPTH,
-    MOST_SECONDS,
-    MOST_SLIPS,
-    MOST_VALUES,
-    Fault,
-    Item,
-    decode,
-    mend,
-)
 from donkeysim.wire.grammar import (
     BARE,
     BLANK,
     ESCAPE_BEGUN,
     FLAT_OBJECT,
     LONG_NUMBER,
+    MOST_BYTES,
+    MOST_DEPTH,
     MOST_DIGITS,
+    MOST_SECONDS,
+    MOST_SLIPS,
+    MOST_VALUES,
     NUMBER,
     PLAIN_MEMBER,
     STRING,
     WORDS,
+    Fault,
+    Item,
+    decode,
     find_meaning,
+    mend,
 )
 
 MOST_WORK = 500

@@ -226,14 +226,12 @@ def choose_folder(task: TrainingTask, out: str | None) -> Path:
 
 def open_records(session: TrainingSession, has_tensorboard: bool, stack: ExitStack) -> list[Watch]:
     """Return what writes the curve of learning into files, closed with the stack."""
-    from donkeysim.rl.curve import CurveFile
+    from donkeysim.rl.curve import CurveFile, TensorBoardWriter
 
     curve = CurveFile(session.folder / CURVE_NAME, session.steps)
     stack.callback(curve.close)
     if not has_tensorboard:
         return [curve]
-    from donkeysim.rl.tensorboard import TensorBoardWriter
-
     writer = TensorBoardWriter(session.folder / "tensorboard", session.steps)
     stack.callback(writer.close)
     return [curve, writer]

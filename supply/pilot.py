@@ -1,4 +1,4 @@
-"""Make the pilot that lies in the package: python -m donkeysim.cli.built_in_pilot [--out FILE].
+"""Make the pilot that lies in the package: python -m supply.pilot [--out FILE].
 
 It needs the extra `learn` and a few minutes.
 """
@@ -14,7 +14,7 @@ def main() -> None:
     """Train it and say how good it is."""
     from rich.progress import Progress
 
-    parser = argparse.ArgumentParser(prog="python -m donkeysim.cli.built_in_pilot", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m supply.pilot", description=__doc__)
     parser.add_argument(
         "--out", default=str(BUILT_IN_PILOT), help="the .onnx file to write (default: the one in the package)"
     )
