@@ -28,7 +28,7 @@ class Follower:
 
     def __init__(self, path):
         self.path, self.watch, self._news = path, TrackWatch(path), threading.Event()
-        self.watch.listen(self._news.set)
+        self.watch.bell.listeners.add(self._news.set)
         self.watch.start()
 
     def wait(self, wanted, seconds=240.0):

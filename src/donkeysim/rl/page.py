@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ from donkeysim.rl.progress import Update
 from donkeysim.rl.story import News, NewsRequest, Story, TrackMap, TrainingSummary
 from donkeysim.watch.messages import MomentRequest
 from donkeysim.watch.watchable import NewMoments, Outline, draw_outline
-from donkeysim.web.page import GLB, answer_json, answer_questions, decode_question, make_page
+from donkeysim.web.page import GLB, answer_json, answer_questions, call_in, decode_question, make_page
 from donkeysim.web.serving import PageServer, bind_port
 from donkeysim.world.scene import Scene
 
@@ -112,15 +112,14 @@ class LearningPage:
 
     async def serve_news(self, socket: WebSocket) -> None:
         """Answer every question of one page with news."""
-        loop, news = asyncio.get_running_loop(), asyncio.Event()
-        forget = self._story.listen(lambda: _call_in(loop, news.set))
-        telling = asyncio.ensure_future(answer_questions(socket, lambda question: self._answer_news(question, news)))
-        self._telling.add(telling)
-        try:
-            await telling
-        finally:
-            self._telling.discard(telling)
-            forget()
+        with self._story.bell.heard() as news:
+            answering = answer_questions(socket, lambda question: self._answer_news(question, news))
+            telling = asyncio.ensure_future(answering)
+            self._telling.add(telling)
+            try:
+                await telling
+            finally:
+                self._telling.discard(telling)
 
     async def _answer_news(self, question: str, news: asyncio.Event) -> News:
         known = decode_question(question, NewsRequest)
@@ -176,7 +175,7 @@ class LivePage:
     def close(self) -> None:
         """Stop serving once every open page has heard how it ended; they keep what they show."""
         self._is_serving.wait()
-        _call_in(self._loop, self._ending.set)
+        call_in(self._loop, self._ending.set)
         self._thread.join()
 
     async def _serve(self) -> None:
@@ -208,8 +207,3 @@ def open_page(
         _log.warning("no page: %s", error)
         return None
     return LivePage(listener, {name: draw_outline(scene) for name, scene in scenes.items()}, history, ghosts)
-
-
-def _call_in(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
-    with suppress(RuntimeError):  # the loop has ended meanwhile
-        loop.call_soon_threadsafe(function)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from donkeysim.core.types import FloatArray
 from donkeysim.rl.curve import CurvePoint, CurveTracer
 from donkeysim.rl.progress import Update
 from donkeysim.watch.watchable import Outline
+from donkeysim.web.page import Bell
 
 MOST_POINTS = 2000
 """Of the curve that a page gets at once; of a longer one it gets every second, third … point."""
@@ -122,7 +123,7 @@ class Story:
         self.number = len(history)
         self.is_closed = False
         self._lock = threading.Lock()
-        self._listeners: set[Callable[[], None]] = set()
+        self.bell = Bell()
         self._tracer = CurveTracer()
         self._points = list(history)
         self._ended: deque[tuple[int, int, FloatArray]] = deque(maxlen=MARKED_UPDATES)
@@ -138,30 +139,19 @@ class Story:
             self._newest = kept
             if len(kept.ended_at):
                 self._ended.append((self.number, kept.steps, kept.ended_at))
-        self._wake()
+        self.bell.ring()
 
     def finish(self, outcome: TrainingSummary) -> None:
         """Take how it ended."""
         with self._lock:
             self.number += 1
             self._outcome = outcome
-        self._wake()
+        self.bell.ring()
 
     def close(self) -> None:
         """Send no more; whoever still waits for news is to go."""
         self.is_closed = True
-        self._wake()
-
-    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call a function, on the thread that serves pages, whenever there is news; returns what ends that."""
-        with self._lock:
-            self._listeners.add(listener)
-
-        def forget() -> None:
-            with self._lock:
-                self._listeners.discard(listener)
-
-        return forget
+        self.bell.ring()
 
     def tell(self, known: NewsRequest) -> News:
         """Return the news for a page that knows something already."""
@@ -183,12 +173,6 @@ class Story:
             checks=_list_checks(newest) if newest else [],
             outcome=outcome,
         )
-
-    def _wake(self) -> None:
-        with self._lock:
-            listeners = tuple(self._listeners)
-        for listener in listeners:
-            listener()
 
 
 def thin(points: Sequence[CurvePoint], most: int) -> Sequence[CurvePoint]:

@@ -72,12 +72,8 @@ class PreviewPage:
 
     async def serve_state(self, socket: WebSocket) -> None:
         """Answer every question of one page with a state that it does not know yet."""
-        loop, news = asyncio.get_running_loop(), asyncio.Event()
-        forget = self._watch.listen(lambda: _wake(loop, news))
-        try:
+        with self._watch.bell.heard() as news:
             await answer_questions(socket, lambda question: self._answer_state(question, news))
-        finally:
-            forget()
 
     async def serve_moments(self, socket: WebSocket) -> None:
         """Answer each question with the last good place, in which nothing moves."""
@@ -129,11 +125,6 @@ def describe_state(state: TrackState, path: Path) -> dict[str, Any]:
     figures = None if state.line is None else {**vars(state.line), **(vars(state.scene) if state.scene else {})}
     told = {name: value for name, value in vars(state).items() if name not in ("line", "scene")}
     return {"name": path.stem, "path": str(path), **told, "figures": figures}
-
-
-def _wake(loop: asyncio.AbstractEventLoop, news: asyncio.Event) -> None:
-    with suppress(RuntimeError):  # the loop has ended meanwhile
-        loop.call_soon_threadsafe(news.set)
 
 
 def _read_number(request: Request, name: str, low: float, high: float) -> float:

@@ -19,6 +19,7 @@ from donkeysim.core.image import encode_jpeg
 from donkeysim.core.types import ByteArray
 from donkeysim.sim.scene_view import SceneView
 from donkeysim.watch.watchable import Outline
+from donkeysim.web.page import Bell
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CarSpec
 from donkeysim.world.tracks.builder import build_scene
@@ -71,7 +72,12 @@ _Marks = dict[Path, Stamp | None]
 
 
 class TrackWatch:
-    """Watches one track file and draws it; every method may be called from any thread."""
+    """Watches one track file and draws it; every method may be called from any thread.
+
+    Attributes:
+        path: The file.
+        bell: Rung, on the watching thread, after every change.
+    """
 
     def __init__(self, path: Path) -> None:
         """Prepare; `start` begins to read.
@@ -84,8 +90,7 @@ class TrackWatch:
         self._known: _Marks = {}
         self._state = TrackState()
         self._view: SceneView | None = None
-        self._listeners: set[Callable[[], None]] = set()
-        self._lock = threading.Lock()
+        self.bell = Bell()
         self._drawing = threading.Lock()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="track watch", daemon=True)
@@ -107,24 +112,13 @@ class TrackWatch:
     def close(self) -> None:
         """Tell no more; who still waits for news is to go."""
         self._stopped.set()
-        self._wake()
+        self.bell.ring()
 
     def stop(self) -> None:
         """End watching; what is being built is finished first."""
         self.close()
         if self._thread.is_alive():
             self._thread.join()
-
-    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call a function, on the watching thread, after every change; returns what ends that."""
-        with self._lock:
-            self._listeners.add(listener)
-
-        def forget() -> None:
-            with self._lock:
-                self._listeners.discard(listener)
-
-        return forget
 
     def find_place(self) -> tuple[Scene, CarSpec] | None:
         """Return the last good place and the kind of its cars, None before the first."""
@@ -189,13 +183,7 @@ class TrackWatch:
 
     def _publish(self, **changes: object) -> None:
         self._state = replace(self._state, number=self._state.number + 1, **changes)  # type: ignore[arg-type]
-        self._wake()
-
-    def _wake(self) -> None:
-        with self._lock:
-            listeners = tuple(self._listeners)
-        for listener in listeners:
-            listener()
+        self.bell.ring()
 
 
 def _outline(line: CentreLine) -> Outline:

@@ -3,9 +3,11 @@
 Files have media types of our own: those of the operating system may be missing or wrong.
 """
 
+import asyncio
 import os
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +56,47 @@ SHARED_FOLDER = Path(__file__).parent / "static"
 
 SCENE_PICTURES = SHARED_FOLDER / "scenes"
 """A picture of each scene of the menu, by its name."""
+
+
+class Bell:
+    """Rung, on any thread, when there is news for pages.
+
+    Attributes:
+        listeners: Functions that are called then, on the thread that rings.
+    """
+
+    def __init__(self) -> None:
+        self.listeners: set[Callable[[], object]] = set()
+        self._lock = threading.Lock()
+
+    def ring(self) -> None:
+        """Let everybody know."""
+        with self._lock:
+            listeners = tuple(self.listeners)
+        for listener in listeners:
+            listener()
+
+    @contextmanager
+    def heard(self) -> Iterator[asyncio.Event]:
+        """Yield what is set, in the running loop, whenever the bell is rung within the block."""
+        loop, news = asyncio.get_running_loop(), asyncio.Event()
+
+        def listener() -> None:
+            call_in(loop, news.set)
+
+        with self._lock:
+            self.listeners.add(listener)
+        try:
+            yield news
+        finally:
+            with self._lock:
+                self.listeners.discard(listener)
+
+
+def call_in(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) -> None:
+    """Call a function on the thread of a loop, unless that has ended."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(function)
 
 
 class _Number(IntegerConvertor):
