@@ -10,7 +10,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.learn.kinds import PilotSpec
 from donkeysim.sim.snapshot import Snapshot
 from donkeysim.sim.viewpoint import find_pose
-from donkeysim.tub.reader import SIMULATED_IMU_CHANNELS, read_channel
+from donkeysim.tub.reader import SIMULATED_IMU_CHANNELS, require_channel
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.scene import Scene
 
@@ -325,7 +324,9 @@ class _Drive:
         begun = time.perf_counter()
         image = moment.image if self.conditions.transform is None else self.conditions.transform(moment.image)
         values = list_channels(moment)
-        answer = self.pilot.run(image, *(_read(values, name) for name in self.pilot.input_names))
+        answer = self.pilot.run(
+            image, *(require_channel(values, name, "an evaluation") for name in self.pilot.input_names)
+        )
         self.inference.append(time.perf_counter() - begun)
         throttle = float(answer[1]) * self.conditions.throttle_factor
         return min(max(float(answer[0]), -1.0), 1.0), min(max(throttle, -1.0), 1.0)
@@ -388,13 +389,3 @@ class _Drive:
 def list_channels(moment: SensorFrame) -> Mapping[str, float]:
     """Return what else a car can give a pilot: acceleration [m/s²] and turn rates [rad/s], as a drive records them."""
     return {name: float(getattr(moment.telemetry, name.split("/")[1])) for name in SIMULATED_IMU_CHANNELS}
-
-
-def _read(values: Mapping[str, float], channel: str) -> Any:
-    try:
-        return read_channel(values, channel)
-    except SpecError as error:
-        raise SpecError(
-            f"the pilot wants the channel {channel}, which an evaluation does not have; it has pictures and "
-            f"{', '.join(sorted(values))}."
-        ) from error

@@ -220,3 +220,18 @@ def read_channel(values: Mapping[str, Any], channel: str) -> Any:
             f"the records have neither {channel!r} nor {simulated!r}; record with SIM_RECORD_GYROACCEL = True."
         )
     raise SpecError(f"the records have no {channel!r}, which this type of pilot reads beside the picture.")
+
+
+def require_channel(values: Mapping[str, Any], channel: str, where: str) -> Any:
+    """Return what a drive has for a channel that a pilot wants beside the picture; `where`: the kind of drive.
+
+    Raises:
+        SpecError: It has nothing.
+    """
+    try:
+        return read_channel(values, channel)
+    except SpecError as error:
+        raise SpecError(
+            f"the pilot wants the channel {channel}, which {where} does not have; it has pictures and "
+            f"{', '.join(sorted(values))}."
+        ) from error

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from donkeysim.core.errors import SpecError
 from donkeysim.core.frames import steer_from_wire
 from donkeysim.core.pilot import Pilot
 from donkeysim.core.types import ByteArray
@@ -11,7 +10,7 @@ from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.drivers.steering import Action
 from donkeysim.sim.simulator import Simulator
-from donkeysim.tub.reader import SIMULATED_IMU_CHANNELS, read_channel
+from donkeysim.tub.reader import SIMULATED_IMU_CHANNELS, require_channel
 from donkeysim.world.specs import CameraSpec
 
 DRIVERS = ("fast", "steady", "human")
@@ -65,7 +64,7 @@ class PilotRacer:
         if self._pilot.input_names:
             telemetry = simulator.observe_telemetry(row)
             values = {name: float(getattr(telemetry, name.split("/")[1])) for name in SIMULATED_IMU_CHANNELS}
-            others = [_read(values, name) for name in self._pilot.input_names]
+            others = [require_channel(values, name, "a race") for name in self._pilot.input_names]
         angle, throttle, *_ = self._pilot.run(image, *others)
         throttle = float(throttle) * self._throttle_factor
         return Action(steer_from_wire(min(max(float(angle), -1.0), 1.0)), min(max(throttle, -1.0), 1.0), 0.0)
@@ -94,13 +93,3 @@ class DriverRacer:
         if self._follower is None:
             return self._human.drive(simulator.ledger, row)[0]
         return self._follower.drive(simulator.ledger, row)
-
-
-def _read(values: dict[str, float], channel: str) -> object:
-    try:
-        return read_channel(values, channel)
-    except SpecError as error:
-        raise SpecError(
-            f"a pilot wants the channel {channel}, which a race does not have; it has pictures and "
-            f"{', '.join(sorted(values))}."
-        ) from error
