@@ -151,6 +151,15 @@ def test_an_output_spelt_almost_like_a_channel_that_is_read_is_warned_of(caplog)
     assert "Counter writes 'recordng', which no part reads; is 'recording' meant?" in caplog.text
 
 
+def test_an_output_with_a_word_more_is_another_channel(caplog):
+    drive(
+        (Call(lambda: True), [], ["cam/image_array"]),
+        (Call(lambda image: image), ["cam/image_array"], []),
+        (Counter(), [], ["cam/image_array_trans"]),
+    )
+    assert "is 'cam/image_array' meant?" not in caplog.text
+
+
 def test_starting_values_count_as_written():
     seen = []
     drive((Call(seen.append), ["user/mode"], []), loops=1, **{"user/mode": "user"})

@@ -1,6 +1,7 @@
 """Reading tubs: those of others, those of 2020, those of single files, and several at once."""
 
 import json
+import shutil
 import time
 
 import pytest
@@ -248,6 +249,16 @@ def test_a_tub_without_its_manifest_is_what_its_catalogs_hold(tmp_path, caplog, 
     assert "deleted ones may be back" in caplog.text
     (path / "catalog_1.catalog").unlink()
     assert [record.index for record in TubReader(path)] == [0, 1, 2, 3, 4, 10, 11]
+
+
+def test_an_empty_catalog_without_a_manifest_is_no_tub_and_becomes_one(tmp_path):
+    (tmp_path / "catalog_0.catalog").touch()
+    (tmp_path / "catalog_1.catalog").mkdir()
+    with pytest.raises(TubError, match=r"is not a tub: it has no manifest\.json"):
+        TubReader(tmp_path)
+    shutil.rmtree(tmp_path / "catalog_1.catalog")
+    write_tub(tmp_path, 2)
+    assert len(TubReader(tmp_path)) == 2
 
 
 def test_a_drive_goes_on_in_a_tub_that_lost_its_manifest(tmp_path):

@@ -57,11 +57,13 @@ class TubError(DonkeySimError):
 def nearest_name(given: str, allowed: Iterable[str], cutoff: float = 0.6) -> str | None:
     """Return the allowed name nearest to `given`, or None when nothing is nearer than `cutoff` (1: the same).
 
-    One that is written on in `given`, as IMAGE_W is in IMAGE_WIDTH, is nearest.
+    One whose last word is written on in `given`, as that of IMAGE_W is in IMAGE_WIDTH, is nearest.
     """
     names = list(allowed)
-    written_on = max((name for name in names if len(name) > 3 and given.startswith(name)), key=len, default=None)
-    return written_on or next(iter(difflib.get_close_matches(given, names, n=1, cutoff=cutoff)), None)
+    begun = (name for name in names if len(name) > 3 and given.startswith(name) and given[len(name) :][:1].isalpha())
+    return max(begun, key=len, default=None) or next(
+        iter(difflib.get_close_matches(given, names, n=1, cutoff=cutoff)), None
+    )
 
 
 def shorten(text: str, most: int = 80) -> str:

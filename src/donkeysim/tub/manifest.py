@@ -140,7 +140,7 @@ def format_catalog_line(manifest: Manifest, paths: str, deleted: str) -> str:
 
 def has_records(folder: Path) -> bool:
     """Return whether a folder holds a manifest, or catalogs that have lost theirs."""
-    return (folder / MANIFEST_NAME).is_file() or bool(_find_catalogs(folder))
+    return (folder / MANIFEST_NAME).is_file() or any((folder / name).stat().st_size for name in _find_catalogs(folder))
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -157,7 +157,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError as error:
-        if not _find_catalogs(folder):
+        if not has_records(folder):
             hint = _name_inner(folder) or "; record a drive into it first (python manage.py drive, or donkey sample)"
             raise TubError(f"{folder} is not a tub: it has no {path.name}{hint}.") from error
         lines = []
@@ -181,8 +181,10 @@ def _infer_inputs(folder: Path) -> tuple[list[str], list[str]]:
     """
     path = folder / MANIFEST_NAME
     for name in _find_catalogs(folder):
-        lines = (folder / name).read_bytes().split(b"\n", maxsplit=1)
-        record = _parse_line(lines, 0)
+        try:
+            record = _parse_line((folder / name).read_bytes().split(b"\n", maxsplit=1), 0)
+        except OSError as error:
+            raise TubError(f"the tub {folder} lacks a part: {name} cannot be read ({error.strerror}).") from error
         if isinstance(record, dict):
             values = {key: value for key, value in record.items() if not key.startswith("_")}
             state = "broken" if path.exists() else "not there"
@@ -233,5 +235,6 @@ def _check_name(name: Any) -> str:
 
 def _find_catalogs(folder: Path) -> list[str]:
     """Return the names of the catalogs in a folder, in order."""
-    names = [path.name for path in folder.glob("catalog_*.catalog") if _CATALOG_NAME.fullmatch(path.name)]
+    found = folder.glob("catalog_*.catalog")
+    names = [path.name for path in found if _CATALOG_NAME.fullmatch(path.name) and path.is_file()]
     return sorted(names, key=lambda name: int(name[len("catalog_") : -len(".catalog")]))
