@@ -266,9 +266,13 @@ def test_a_drive_goes_on_in_a_tub_that_lost_its_manifest(tmp_path):
     (path / "manifest.json").unlink()
     with TubWriter(path) as writer:
         writer.delete_last_n_records(1)
+        writer.write_record(make_record(3))
     tub = TubReader(path)
-    assert [record.index for record in tub] == [0, 1]
+    assert [record.index for record in tub] == [0, 1, 3]
     assert (path / "manifest.json").read_bytes().count(b"\n") == 5
+    today = time.strftime("%y-%m-%d")
+    assert [record.session_id for record in tub] == [f"{today}_0", f"{today}_0", f"{today}_1"]
+    assert tub.sessions == (f"{today}_0", f"{today}_1")
 
 
 def test_new_tubs_are_numbered_past_the_highest(tmp_path):

@@ -33,6 +33,9 @@ DEFAULT_CATALOG_LENGTH = 1000
 
 _CATALOG_NAME = re.compile(r"catalog_[0-9]{1,9}\.catalog")
 
+_SESSION = re.compile(r'"_session_id": ?"([^"\\]{1,40}_[0-9]{1,9})"')
+"""Of a record: date and number, as the original writes it."""
+
 logger = logging.getLogger(__name__)
 
 PLACES_FORMAT = 2
@@ -170,7 +173,18 @@ def read_manifest(folder: Path) -> Manifest:
     manifest.metadata = metadata if isinstance(metadata, dict) else {}
     manifest.own_metadata = own if isinstance(own, dict) else {}
     _take_catalogs(manifest, catalogs, folder)
+    if own is None:
+        _recover_sessions(manifest, folder)
     return manifest
+
+
+def _recover_sessions(manifest: Manifest, folder: Path) -> None:
+    """Note the sessions that the records name, so that the next one is another."""
+    for name in manifest.paths:
+        if not (folder / name).is_file():
+            continue
+        for full_id in dict.fromkeys(_SESSION.findall((folder / name).read_text(encoding="utf-8", errors="replace"))):
+            manifest.add_session(full_id, int(full_id.rpartition("_")[2]))
 
 
 def _infer_inputs(folder: Path) -> tuple[list[str], list[str]]:
