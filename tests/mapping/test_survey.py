@@ -1,5 +1,7 @@
 """A place is made of a drive whose floor and poses are known; drives of which none can be made are refused."""
 
+import signal
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -8,6 +10,7 @@ from donkeysim.calibration.wizard import write_camera
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.rotation import between
+from donkeysim.mapping import floor as painting
 from donkeysim.mapping import survey as module
 from donkeysim.mapping.odometry import FloorPictures, follow
 from donkeysim.mapping.place_file import write_place
@@ -101,6 +104,56 @@ def test_ctrl_c_keeps_what_was_followed(floor):
     track = follow(pictures, stop)
     assert len(track.poses) == len(track.correlation) == 29
     assert sorted(number for submap in track.submaps for number in submap.pictures) == list(range(29))
+
+
+def press_at(wanted):
+    """Ctrl-C, once, when the survey is half through a step."""
+    pressed = []
+
+    def report(step, share):
+        if step == wanted and share > 0.5 and not pressed:
+            pressed.append(share)
+            signal.raise_signal(signal.SIGINT)
+
+    return report, pressed
+
+
+@pytest.mark.parametrize("step", ["closing loops", "refining", "painting the floor"])
+def test_ctrl_c_makes_the_place_of_what_was_found(tub, found, step):
+    report, pressed = press_at(step)
+    hurried = survey(tub, CAMERA, None, report)
+    assert pressed
+    assert len(hurried.poses) == COUNT
+    assert np.median(hurried.road.left + hurried.road.right) == pytest.approx(WIDTH, rel=0.06)
+    assert np.abs(hurried.poses[:, :2] - found.poses[:, :2]).max() < 0.1
+
+
+def test_ctrl_c_in_the_first_coat_of_paint_lets_it_be_finished(floor, found):
+    pictures, poses = take_pictures(floor, list_poses(60)), list_poses(60)
+    said = []
+
+    def report(share):
+        said.append(share)
+        if len(said) == 5:
+            signal.raise_signal(signal.SIGINT)
+
+    painted = painting.paint_floor(pictures, poses, np.arange(60), found.camera, found.own, report)
+    assert len(said) == 60 / painting.FIT_EVERY
+    assert painted.seen.any()
+
+
+def test_of_many_laps_each_place_has_its_pictures_from_all_of_them():
+    """Ten laps of a circle: of a place some from each third of the drive; one that stands still counts little."""
+    turn = np.linspace(0.0, 20.0 * np.pi, 4000)
+    laps = np.column_stack([2.0 * np.cos(turn), 2.0 * np.sin(turn), turn])
+    poses = np.vstack([laps, np.repeat(laps[-1:], 500, axis=0)])
+    chosen = module.choose_pictures(poses, 0.2)
+    places, counts = np.unique(np.floor(poses[chosen, :2] / 0.2), axis=0, return_counts=True)
+    assert counts.max() == module.ENOUGH
+    assert len(places) == len(np.unique(np.floor(poses[:, :2] / 0.2), axis=0))
+    shares = np.histogram(chosen[chosen < 4000], bins=10, range=(0, 4000))[0] / (chosen < 4000).sum()
+    assert shares.min() > 0.07
+    assert np.array_equal(module.choose_pictures(laps[:150], 0.2), np.arange(150))
 
 
 def test_a_known_width_scales_everything_that_has_a_length(found):

@@ -11,9 +11,11 @@ import dataclasses
 import json
 import math
 import os
+import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from playwright.sync_api import sync_playwright
 
@@ -49,6 +51,9 @@ HEIGHT, PITCH, AHEAD = 0.18, math.radians(20.0), 0.06
 
 SCENES = {"generated_track": (1200, 0.9955), "warren": (1200, 0.995), "circuit_launch": (1200, None)}
 """Records of one and a half laps or more, and the way from border line to border line where a camera sees both [m]."""
+
+MANY = 10_000
+"""Records of eight minutes, 23 laps."""
 
 LAPS = 10
 
@@ -142,6 +147,22 @@ def test_a_place_of_a_drive_is_the_place_that_was_driven(track, tmp_path, capsys
     assert stayed
     if meant is not None:
         assert width == pytest.approx(meant, rel=0.05)
+
+
+def test_a_place_of_a_drive_of_many_laps_takes_five_minutes(tmp_path, capsys):
+    tub, camera, true = record("generated_track", MANY, tmp_path)
+    process, begun, largest = psutil.Process(), time.perf_counter(), []
+    found = survey(tub, camera, None, lambda _step, _share: largest.append(process.memory_info().rss))
+    seconds, (loop, worst) = time.perf_counter() - begun, measure_loops(found.poses[LATE:], true[:-LATE])
+    with capsys.disabled():
+        print(
+            f"\n{MANY} records: {seconds:.0f} s, {max(largest) / 1e9:.1f} GB; a lap later within"
+            f" {100 * loop:.1f} cm ({100 * worst:.1f})"
+        )
+    assert seconds < 300.0
+    assert max(largest) < 4e9
+    assert loop < 0.03
+    assert np.median(found.road.left + found.road.right) == pytest.approx(SCENES["generated_track"][1], rel=0.05)
 
 
 @pytest.mark.parametrize("track", ["generated_track", "warren"])

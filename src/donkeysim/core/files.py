@@ -1,10 +1,11 @@
-"""Files that appear whole or not at all, and what to do where the system takes none."""
+"""Files that appear whole or not at all, also when Ctrl-C comes, and what to do where the system takes none."""
 
 import contextlib
 import errno
 import os
 import re
 import shutil
+import signal
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -249,3 +250,29 @@ def find_outside_data(file: Any) -> str:
             if isinstance(inner, h5py.Group):
                 waiting.append(inner)
     return ""
+
+
+@contextlib.contextmanager
+def hold_interrupts() -> Iterator[None]:
+    """Let Ctrl-C wait until the block is done, then do what it always does; an error of the block comes first.
+
+    Outside the main thread, where Python calls no handlers, and where Ctrl-C is ignored, nothing changes. Keep the
+    block short: somebody is waiting.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    pressed = False
+
+    def note(*_: object) -> None:
+        nonlocal pressed
+        pressed = True
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if pressed:
+        signal.raise_signal(signal.SIGINT)

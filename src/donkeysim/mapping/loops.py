@@ -31,6 +31,10 @@ WRONG = 5.0
 MOST_MATCHES = (4, 5, 5)
 """In each round, how many earlier submaps each one is compared with: the nearest."""
 
+# One loop says where a submap lies; with that, the next round looks for others less far off, which takes half as long.
+ENOUGH = (1, 3, 3)
+"""In each round, after how many loops found each submap is left."""
+
 _DRIFT = (0.02, 0.015, 0.03)  # Of the odometry, along, across and in turn, as shares of the way [-, -, rad/m]
 _TREMBLE = (0.02, 0.02, 0.003)  # And besides, in heights of the camera and [rad]
 _LOST = (1.1, 0.6, 0.4)  # Over a submap whose pictures were not recognised, in the same
@@ -74,6 +78,8 @@ class Chart:
 def close_loops(track: Track, height: float, report: Callable[[float], None]) -> tuple[FloatArray, int]:
     """Return the poses of a drive's pictures after its loops are closed, and how many loops there are.
 
+    Ctrl-C ends the search; the loops until then are closed.
+
     Args:
         track: The drive.
         height: Of the camera [m].
@@ -84,20 +90,28 @@ def close_loops(track: Track, height: float, report: Callable[[float], None]) ->
     chain = _chain(submaps, height)
     way = np.concatenate([[0.0], np.cumsum([np.linalg.norm(edge.motion[:2]) for edge in chain])])
     loops: dict[tuple[int, int], Edge] = {}
+    is_hurried = False
     for turn, search in enumerate(_ROUNDS):
-        for number in range(len(submaps)):
-            for before, guess, reach in _list_near(origins, way, number, search, height, MOST_MATCHES[turn]):
-                if (before, number) not in loops:
-                    loop = _compare(charts[before], charts[number], guess, reach, search, height)
-                    if loop is not None:
-                        loops[before, number] = Edge(before, number, *loop, is_loop=True)
-            report((turn + (number + 1) / len(submaps)) / len(_ROUNDS))
+        try:
+            for number in range(len(submaps)):
+                found = 0
+                for before, guess, reach in _list_near(origins, way, number, search, height, MOST_MATCHES[turn]):
+                    if (before, number) not in loops and found < ENOUGH[turn]:
+                        loop = _compare(charts[before], charts[number], guess, reach, search, height)
+                        if loop is not None:
+                            loops[before, number] = Edge(before, number, *loop, is_loop=True)
+                            found += 1
+                report((turn + (number + 1) / len(submaps)) / len(_ROUNDS))
+        except KeyboardInterrupt:
+            is_hurried = True
         if not loops:
             break
         _, miss = solve(origins, [*chain, *loops.values()])
         wrong = miss[len(chain) :] > WRONG
         loops = {key: edge for (key, edge), is_wrong in zip(loops.items(), wrong, strict=True) if not is_wrong}
         origins, _ = solve(origins, [*chain, *loops.values()])
+        if is_hurried:
+            break
     return _spread(track, origins), len(loops)
 
 

@@ -67,12 +67,14 @@ def solve(poses: FloatArray, edges: Sequence[Edge]) -> tuple[FloatArray, FloatAr
     motion, root = np.array([edge.motion for edge in edges]), np.array([edge.root for edge in edges])
     is_loop = np.array([edge.is_loop for edge in edges])
     solved = poses.copy()
-    held = diags(np.r_[np.full(3, 1e9), np.full(3 * len(poses) - 3, 1e-9)])
+    held = diags(np.full(3 * len(poses) - 3, 1e-9))
     for _ in range(_ROUNDS):
         miss = _find_misses(solved, begin, end, motion, root)
         jacobian, rest = _linearise(solved, begin, end, root, miss, is_loop)
-        step = spsolve((jacobian.T @ jacobian + held).tocsc(), -(jacobian.T @ rest)).reshape(-1, 3)
-        solved = solved + step
+        moved = jacobian[:, 3:]  # without the first pose, which all others may be tied to
+        normal = (moved.T @ moved + held).tocsc()
+        step = spsolve(normal, -(moved.T @ rest), permc_spec="MMD_AT_PLUS_A").reshape(-1, 3)  # it is symmetric
+        solved[1:] += step
         if np.abs(step).max() < _PRECISION:
             break
     return solved, np.linalg.norm(_find_misses(solved, begin, end, motion, root), axis=1)

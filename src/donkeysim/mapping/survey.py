@@ -13,7 +13,7 @@ from donkeysim.calibration.motion import FloorCamera, find_own_body, scale_lens
 from donkeysim.calibration.wizard import read_records
 from donkeysim.core.errors import DonkeySimError, format_count
 from donkeysim.core.rotation import between, compose, make_matrix
-from donkeysim.core.types import BoolArray, ByteArray, FloatArray
+from donkeysim.core.types import BoolArray, ByteArray, FloatArray, LongArray
 from donkeysim.mapping.floor import PaintedFloor, paint_floor
 from donkeysim.mapping.loops import close_loops
 from donkeysim.mapping.odometry import REACH, FloorPictures, Track, follow
@@ -51,6 +51,9 @@ BLURS = (9, 5, 5)
 
 LEAST_CORRELATION = 0.4
 """Pictures that are less like the floor of all stay where their neighbours have them."""
+
+ENOUGH = 12
+"""Pictures taken within a height of the camera: more show the floor there no better."""
 
 _STEP = np.array([0.011, 0.008, 0.004])  # How well motions from one picture to the next are known, in heights and [rad]
 _FLOOR = np.array([0.055, 0.055, 0.01])  # And how well a place on the common floor is, at best
@@ -91,7 +94,8 @@ class PlaceSurvey:
 def survey(tub: Path, camera: FloorCamera, width: float | None, report: Report) -> PlaceSurvey:
     """Return what a drive tells of a place.
 
-    Ctrl-C while the drive is followed makes the place of what has been followed.
+    Ctrl-C makes the place of what has been found until then: of the pictures that have been followed, or without what
+    would make it better.
 
     Args:
         tub: The drive: a lap and a half or more.
@@ -120,9 +124,9 @@ def survey(tub: Path, camera: FloorCamera, width: float | None, report: Report) 
             f"the drive in {tub} was followed, but nowhere does it show the same floor again: drive one and a half "
             "laps or more, in one direction and in steady light; or the camera's lens and mounting are not those given."
         )
-    poses = refine(floor_pictures, poses, lambda share: report("refining", share))
-    pictures = pictures[: len(poses)]
-    floor = paint_floor(pictures, poses, camera, own, lambda share: report("painting the floor", share))
+    pictures, chosen = pictures[: len(poses)], choose_pictures(poses, camera.mount.height)
+    poses = refine(floor_pictures, poses, chosen, lambda share: report("refining", share))
+    floor = paint_floor(pictures, poses, chosen, camera, own, lambda share: report("painting the floor", share))
     road = find_road(poses, floor, camera.mount.height)
     if width is not None:
         camera, poses, floor, road = _scale(
@@ -194,32 +198,55 @@ def _find_sky(pictures: Sequence[ByteArray], camera: FloorCamera) -> FloatArray:
     return np.asarray(np.broadcast_to(colour, 3), float)
 
 
-def refine(pictures: FloorPictures, poses: FloatArray, report: Callable[[float], None]) -> FloatArray:
-    """Return better poses of the pictures that have one, the first `len(poses)`.
+def choose_pictures(poses: FloatArray, height: float) -> LongArray:
+    """Return the numbers of the pictures that are laid on the floor: at most `ENOUGH` of a place, from all laps alike.
 
     Args:
+        poses: Where all were taken, shape [picture_count, 3].
+        height: Of the camera [m].
+    """
+    _, place, count = np.unique(
+        np.floor(poses[:, :2] / height).astype(int), axis=0, return_inverse=True, return_counts=True
+    )
+    place = place.ravel()
+    order = np.argsort(place, kind="stable")
+    turn = np.arange(len(poses)) - np.repeat(np.cumsum(count) - count, count)
+    most = np.repeat(count, count)
+    return np.sort(order[turn * ENOUGH // most != (turn - 1) * ENOUGH // most])
+
+
+def refine(
+    pictures: FloorPictures, poses: FloatArray, chosen: LongArray, report: Callable[[float], None]
+) -> FloatArray:
+    """Return better poses of the pictures that have one, the first `len(poses)`; on Ctrl-C those of the last pass.
+
+    Args:
+        chosen: Numbers of those that are laid on the floor; the others move with them.
         report: Called with the share that is done.
     """
     scale = np.array([pictures.view.camera.mount.height] * 2 + [1.0])
     for turn, blur in enumerate(BLURS):
-        floor = _paint(pictures, poses)
+        floor = _paint(pictures, poses, chosen)
         steps = between(poses[:-1], poses[1:])
         root = np.diag(1.0 / (_STEP * scale))
         edges = [Edge(number + 1, number + 2, step, root, is_loop=False) for number, step in enumerate(steps)]
-        for number, pose in enumerate(poses):
-            edge = _anchor(pictures, floor, number, pose, blur, _FLOOR * scale)
-            edges += [] if edge is None else [edge]
-            report((turn + (number + 1) / len(poses)) / len(BLURS))
+        try:
+            for number in chosen.tolist():
+                edge = _anchor(pictures, floor, number, poses[number], blur, _FLOOR * scale)
+                edges += [] if edge is None else [edge]
+                report((turn + (number + 1) / len(poses)) / len(BLURS))
+        except KeyboardInterrupt:
+            break
         poses = solve(np.vstack([np.zeros(3), poses]), edges)[0][1:]
     return poses
 
 
-def _paint(pictures: FloorPictures, poses: FloatArray) -> Canvas:
+def _paint(pictures: FloorPictures, poses: FloatArray, chosen: LongArray) -> Canvas:
     view = pictures.view
     reach = (REACH.far + 2.0) * view.camera.mount.height
     floor = Canvas(view.cell, poses[:, :2].min(axis=0) - reach, poses[:, :2].max(axis=0) + reach)
-    for number, pose in enumerate(poses):
-        floor.paint(view, pose, pictures.take(number), view.weight)
+    for number in chosen.tolist():
+        floor.paint(view, poses[number], pictures.take(number), view.weight)
     return floor
 
 

@@ -6,11 +6,8 @@ Reading it runs nothing that stands in it.
 
 import io
 import json
-import signal
-import threading
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -83,29 +80,3 @@ def _put_together(value: Any, arrays: Mapping[str, Any]) -> Any:
     if "tensor" in value:
         return torch.from_numpy(np.array(arrays[f"tensor_{value['tensor']}"]))
     return {key: _put_together(part, arrays) for key, part in value["mapping"]}
-
-
-@contextmanager
-def hold_interrupts() -> Iterator[None]:
-    """Let Ctrl-C wait until the block is done, then do what it always does; an error of the block comes first.
-
-    Outside the main thread, where Python calls no handlers, and where Ctrl-C is ignored, nothing changes. Keep the
-    block short: somebody is waiting.
-    """
-    handler = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(handler):
-        yield
-        return
-    pressed = False
-
-    def note(*_: object) -> None:
-        nonlocal pressed
-        pressed = True
-
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-    if pressed:
-        signal.raise_signal(signal.SIGINT)

@@ -11,11 +11,11 @@ import numpy as np
 import torch
 
 from donkeysim import __version__
-from donkeysim.core.files import write_whole
+from donkeysim.core.files import hold_interrupts, write_whole
 from donkeysim.learn.shares import Shares
 from donkeysim.rl.actor_file import read_actor, save_pilot
 from donkeysim.rl.check import Checker
-from donkeysim.rl.checkpoint import hold_interrupts, read_checkpoint, write_checkpoint
+from donkeysim.rl.checkpoint import read_checkpoint, write_checkpoint
 from donkeysim.rl.ghosts import Ghosts
 from donkeysim.rl.ppo import Actor
 from donkeysim.rl.progress import Check, Update, Watch

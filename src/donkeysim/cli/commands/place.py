@@ -3,7 +3,7 @@
 The tub is a drive of one and a half laps or more in one direction. From its pictures follow where each was taken, the
 floor that they show, as one picture, and the road: its borders are the lines on the floor along it, or else where the
 car drove. The place is a track file with its picture, and a report to look at. The camera is needed: a preset, or
-better the file that calibration wrote. Ctrl-C while the floor is followed makes the place of what was followed so far.
+better the file that calibration wrote. Ctrl-C makes the place of what has been found so far.
 
 For example: donkey place data --camera mycar_camera.toml --name my_room
 """

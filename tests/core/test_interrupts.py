@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from donkeysim.rl.checkpoint import hold_interrupts
+from donkeysim.core.files import hold_interrupts
 
 
 def press_and_go_on(work):
