@@ -149,7 +149,7 @@ def test_of_many_laps_each_place_has_its_pictures_from_all_of_them():
     poses = np.vstack([laps, np.repeat(laps[-1:], 500, axis=0)])
     chosen = module.choose_pictures(poses, 0.2)
     places, counts = np.unique(np.floor(poses[chosen, :2] / 0.2), axis=0, return_counts=True)
-    assert counts.max() == module.ENOUGH
+    assert counts.max() == module.MOST_LAID
     assert len(places) == len(np.unique(np.floor(poses[:, :2] / 0.2), axis=0))
     shares = np.histogram(chosen[chosen < 4000], bins=10, range=(0, 4000))[0] / (chosen < 4000).sum()
     assert shares.min() > 0.07

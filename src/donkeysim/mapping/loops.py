@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -28,13 +29,6 @@ LEAST_SHARED = 0.45
 WRONG = 5.0
 """Loops that the others contradict by more standard deviations are dropped."""
 
-MOST_MATCHES = (4, 5, 5)
-"""In each round, how many earlier submaps each one is compared with: the nearest."""
-
-# One loop says where a submap lies; with that, the next round looks for others less far off, which takes half as long.
-ENOUGH = (1, 3, 3)
-"""In each round, after how many loops found each submap is left."""
-
 _DRIFT = (0.02, 0.015, 0.03)  # Of the odometry, along, across and in turn, as shares of the way [-, -, rad/m]
 _TREMBLE = (0.02, 0.02, 0.003)  # And besides, in heights of the camera and [rad]
 _LOST = (1.1, 0.6, 0.4)  # Over a submap whose pictures were not recognised, in the same
@@ -49,17 +43,25 @@ class _Search(NamedTuple):
         growth: By how much that grows with the way between them.
         turn: How far they may be turned [rad].
         steps: How many turns are tried.
+        most: How many earlier submaps each one is compared with: the nearest.
+        enough: After how many loops found it is left.
     """
 
     reach: float
     growth: float
     turn: float
     steps: int
+    most: int
+    enough: int
 
 
-_ROUNDS = (_Search(1.7, 0.04, 0.6, 9), _Search(3.3, 0.0, 0.2, 5), _Search(1.4, 0.0, 0.2, 5))
+# One loop says where a submap lies; with that, the next round looks for others less far off, which takes half as long.
+_ROUNDS = (_Search(1.7, 0.04, 0.6, 9, 4, 1), _Search(3.3, 0.0, 0.2, 5, 5, 3), _Search(1.4, 0.0, 0.2, 5, 5, 3))
 _FARTHEST = 11.0  # However long the way, no search reaches farther, in heights of the camera
 _MOST_TURNED = 0.9  # Submaps turned by more show the place from elsewhere [rad]
+
+
+_Near = tuple[int, FloatArray, float]  # Number of an earlier submap, the motion from it, how far off that may be [m]
 
 
 @dataclass
@@ -94,13 +96,10 @@ def close_loops(track: Track, height: float, report: Callable[[float], None]) ->
     for turn, search in enumerate(_ROUNDS):
         try:
             for number in range(len(submaps)):
-                found = 0
-                for before, guess, reach in _list_near(origins, way, number, search, height, MOST_MATCHES[turn]):
-                    if (before, number) not in loops and found < ENOUGH[turn]:
-                        loop = _compare(charts[before], charts[number], guess, reach, search, height)
-                        if loop is not None:
-                            loops[before, number] = Edge(before, number, *loop, is_loop=True)
-                            found += 1
+                near = _list_near(origins, way, number, search, height)
+                fresh = [one for one in near if (one[0], number) not in loops]
+                for loop in islice(_find_loops(charts, number, fresh, search, height), search.enough):
+                    loops[loop.begin, number] = loop
                 report((turn + (number + 1) / len(submaps)) / len(_ROUNDS))
         except KeyboardInterrupt:
             is_hurried = True
@@ -152,9 +151,7 @@ def _chain(submaps: Sequence[Submap], height: float) -> list[Edge]:
     return edges
 
 
-def _list_near(
-    origins: FloatArray, way: FloatArray, number: int, search: _Search, height: float, most: int
-) -> Iterator[tuple[int, FloatArray, float]]:
+def _list_near(origins: FloatArray, way: FloatArray, number: int, search: _Search, height: float) -> Iterator[_Near]:
     """Give earlier submaps that may show the same floor, the nearest first: the motion from each, and how far off."""
     near = []
     for before in range(number):
@@ -166,8 +163,18 @@ def _list_near(
         distance = float(np.linalg.norm(motion[:2]))
         if distance < reach + 0.25 * SPAN * height and abs(motion[2]) < _MOST_TURNED:
             near.append((distance, before, motion, reach))
-    for _, before, motion, reach in sorted(near, key=lambda one: one[0])[:most]:
+    for _, before, motion, reach in sorted(near, key=lambda one: one[0])[: search.most]:
         yield before, motion, reach
+
+
+def _find_loops(
+    charts: Sequence[Chart], number: int, near: Sequence[_Near], search: _Search, height: float
+) -> Iterator[Edge]:
+    """Give the loops to a submap from those near by that show the same floor; each is compared when it is asked for."""
+    for before, guess, reach in near:
+        loop = _compare(charts[before], charts[number], guess, reach, search, height)
+        if loop is not None:
+            yield Edge(before, number, *loop, is_loop=True)
 
 
 def _compare(

@@ -52,7 +52,7 @@ BLURS = (9, 5, 5)
 LEAST_CORRELATION = 0.4
 """Pictures that are less like the floor of all stay where their neighbours have them."""
 
-ENOUGH = 12
+MOST_LAID = 12
 """Pictures taken within a height of the camera: more show the floor there no better."""
 
 _STEP = np.array([0.011, 0.008, 0.004])  # How well motions from one picture to the next are known, in heights and [rad]
@@ -199,7 +199,7 @@ def _find_sky(pictures: Sequence[ByteArray], camera: FloorCamera) -> FloatArray:
 
 
 def choose_pictures(poses: FloatArray, height: float) -> LongArray:
-    """Return the numbers of the pictures that are laid on the floor: at most `ENOUGH` of a place, from all laps alike.
+    """Return the numbers of the pictures that are laid on the floor: at most `MOST_LAID` of a place, of all laps alike.
 
     Args:
         poses: Where all were taken, shape [picture_count, 3].
@@ -211,8 +211,8 @@ def choose_pictures(poses: FloatArray, height: float) -> LongArray:
     place = place.ravel()
     order = np.argsort(place, kind="stable")
     turn = np.arange(len(poses)) - np.repeat(np.cumsum(count) - count, count)
-    most = np.repeat(count, count)
-    return np.sort(order[turn * ENOUGH // most != (turn - 1) * ENOUGH // most])
+    there = np.repeat(count, count)
+    return np.sort(order[turn * MOST_LAID // there != (turn - 1) * MOST_LAID // there])
 
 
 def refine(
