@@ -49,7 +49,7 @@ def found(tub):
 def test_each_picture_is_placed_where_it_was_taken(found):
     moved, driven = between(found.poses[:-1], found.poses[1:]), between(list_poses(COUNT)[:-1], list_poses(COUNT)[1:])
     assert found.followed == 1.0
-    assert moved[:, 0].sum() == pytest.approx(driven[:, 0].sum(), rel=0.02)
+    assert moved[:, 0].sum() == pytest.approx(driven[:, 0].sum(), rel=0.005)  # sharp on blurred: 0.8 % too short
     lap = round(2 * np.pi * (RADIUS - 0.08) / 0.06)
     for first in range(0, COUNT - lap, 10):
         again, meant = (between(poses[first], poses[first + lap]) for poses in (found.poses, list_poses(COUNT)))
@@ -60,9 +60,13 @@ def test_each_picture_is_placed_where_it_was_taken(found):
 def test_the_road_lies_between_its_lines(found):
     assert found.road.has_lines
     assert np.median(found.road.left + found.road.right) == pytest.approx(WIDTH, rel=0.05)
-    away = np.hypot(*(found.road.line - found.road.line.mean(axis=0)).T)
-    assert away.mean() == pytest.approx(RADIUS, rel=0.03)
+    centre = found.road.line.mean(axis=0)
+    away = np.hypot(*(found.road.line - centre).T)
+    assert (away + 0.5 * (found.road.right - found.road.left)).mean() == pytest.approx(RADIUS, rel=0.03)
     assert away.std() < 0.03 * RADIUS
+    driven = np.median(np.hypot(*(found.poses[:, :2] - centre).T))
+    assert away.mean() == pytest.approx(driven, abs=0.02)
+    assert driven < 0.95 * RADIUS
     assert found.road.lap_count == pytest.approx(COUNT * 0.06 / (2 * np.pi * RADIUS), rel=0.1)
 
 

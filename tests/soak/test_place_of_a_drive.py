@@ -49,7 +49,12 @@ LATE = 2
 
 HEIGHT, PITCH, AHEAD = 0.18, math.radians(20.0), 0.06
 
-SCENES = {"generated_track": (1200, 0.9955), "warren": (1200, 0.995), "circuit_launch": (1200, None)}
+SCENES = {
+    "generated_track": (1200, 0.9955),
+    "warren": (1200, 0.995),
+    "circuit_launch": (1200, None),
+    "roboracingleague_1": (1700, 1.0),
+}
 """Records of one and a half laps or more, and the way from border line to border line where a camera sees both [m]."""
 
 MANY = 10_000
@@ -145,6 +150,7 @@ def test_a_place_of_a_drive_is_the_place_that_was_driven(track, tmp_path, capsys
     assert loop < 0.03
     assert psnr > 22.0
     assert stayed
+    assert mine == pytest.approx(lap, rel=0.05)
     if meant is not None:
         assert width == pytest.approx(meant, rel=0.05)
 
@@ -165,7 +171,7 @@ def test_a_place_of_a_drive_of_many_laps_takes_five_minutes(tmp_path, capsys):
     assert np.median(found.road.left + found.road.right) == pytest.approx(SCENES["generated_track"][1], rel=0.05)
 
 
-@pytest.mark.parametrize("track", ["generated_track", "warren"])
+@pytest.mark.parametrize("track", SCENES)
 def test_who_learns_in_a_place_of_a_drive_drives_the_place_that_was_driven(track, tmp_path, capsys):
     tub, camera, _ = record(track, SCENES[track][0], tmp_path)
     found = survey(tub, camera, None, lambda _step, _share: None)

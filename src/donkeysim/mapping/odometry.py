@@ -22,8 +22,13 @@ CELLS_PER_HEIGHT = 15
 """Cells of the floor in a height of the camera: 1.2 cm of one 18 cm above it."""
 
 # With a lens of 90° 18 cm above the floor, a pixel 1 m away covers 7 cm along the view, and 1 cm across it.
-REACH = Reach(far=6.0, wide=4.2, coarsest=0.375, sharp=0.12)
+REACH = Reach(far=6.0, wide=4.2, coarsest=0.375, sharp=0.06)
 """Of pictures that are laid on submaps."""
+
+# A submap saw the floor ahead from farther away, less sharply than the picture does that is laid on it, and the picture
+# would lie best a little farther back, where it is as blurred: the ways of drives came out 1.5 to 2.1 % too short.
+BLUR = 1.0
+"""Standard deviation of the filter of a picture that is laid on a submap [pixel]; it is painted as it is."""
 
 SPAN = 6.0
 """Way after which a submap ends and another one begins, in heights of the camera."""
@@ -42,8 +47,7 @@ MOST_LOST = 3
 STEADY = (0.028, 0.017, 0.02)
 """By how much a motion differs from the last one: standard deviations, in heights of the camera and [rad]."""
 
-# Lines along the road look the same wherever the car is, down to how pixels sample their edges, and pull motions to
-# none: by 5 % where they are all the contrast, by 2 % so. The grain of the floor must be heard beside them.
+# Lines along the road look the same wherever the car is; the grain of the floor must be heard beside them.
 SOFT = 1.5
 """Contrast that is halved, in medians of all contrast; stronger ones come out as not much more."""
 
@@ -104,11 +108,15 @@ class FloorPictures:
     def __len__(self) -> int:
         return len(self._pictures)
 
-    def take(self, number: int) -> Float32Array:
-        """Return a picture as seen from above: grey, of mean 0 all over, in soft contrast, shape [*view.shape]."""
-        cv2, seen = self._cv2, self.view.seen
-        grey = cv2.GaussianBlur(self._make_grey(self._pictures[number]), (0, 0), 0.7)
-        floor = (self.view.take(grey) - self._pattern) * seen
+    def take(self, number: int, blur: float = 0.0) -> Float32Array:
+        """Return a picture as seen from above: grey, of mean 0 all over, in soft contrast, shape [*view.shape].
+
+        Args:
+            number: Of the picture.
+            blur: Standard deviation of a filter before [pixel].
+        """
+        cv2, seen, grey = self._cv2, self.view.seen, self._make_grey(self._pictures[number])
+        floor = (self.view.take(cv2.GaussianBlur(grey, (0, 0), blur) if blur else grey) - self._pattern) * seen
         grain = (floor - cv2.GaussianBlur(floor, (0, 0), _BROAD) / self._share) * seen
         return np.asarray(grain / (1.0 + np.abs(grain) / self._soft), np.float32)
 
@@ -131,7 +139,7 @@ def follow(pictures: FloorPictures, report: Callable[[int], None]) -> Track:
     number = 1
     try:
         for number in range(1, count):
-            poses[number], correlation[number] = follower.place(number, pictures.take(number))
+            poses[number], correlation[number] = follower.place(number, pictures)
             report(number + 1)
     except KeyboardInterrupt:
         poses, correlation = poses[:number], correlation[:number]
@@ -153,8 +161,9 @@ class _Follower:
         self._is_fresh = True
         self._begin(0)
 
-    def place(self, number: int, seen: Float32Array) -> tuple[FloatArray, float]:
+    def place(self, number: int, pictures: FloorPictures) -> tuple[FloatArray, float]:
         """Return the pose of the next picture, and how much it is like what was seen before."""
+        seen = pictures.take(number, BLUR)
         if self._lost >= MOST_LOST:
             self._begin(number - 1)
             self._is_fresh, self._lost = True, 0
@@ -165,10 +174,10 @@ class _Follower:
                 start = compose(self._pose, np.array([way * self._height, 0.0, 0.0]))
                 other = self._recognise(base, start, seen)
                 pose, correlation = other if other[1] > correlation else (pose, correlation)
-        self._motion, self._pose, self._last = between(self._pose, pose), pose, seen
+        self._motion, self._pose, self._last = between(self._pose, pose), pose, pictures.take(number)
         self._lost = 0 if correlation else self._lost + 1
         for submap in self.submaps[-2:]:
-            submap.canvas.paint(self._view, between(submap.origin, pose), seen, self._view.weight)
+            submap.canvas.paint(self._view, between(submap.origin, pose), self._last, self._view.weight)
         self.submaps[-1].pictures.append(number)
         self.submaps[-1].lost_count += not correlation
         if np.linalg.norm(pose[:2] - self.submaps[-1].origin[:2]) > SPAN * self._height:

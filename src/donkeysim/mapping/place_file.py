@@ -29,7 +29,7 @@ format = 1
 name = "{name}"
 
 [path]
-file = "{name}.csv"  # the middle line, with the road's widths
+file = "{name}.csv"  # the line that is driven, with the road's widths
 start = [{start[0]:.4f}, {start[1]:.4f}]  # its first point: it lies where the floor's picture shows the road
 closed = true
 

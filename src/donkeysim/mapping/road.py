@@ -43,6 +43,9 @@ MOST_LINES = 6
 SAME_HUE = 0.12
 """The two borders of a road differ by less, in shares of their brightness."""
 
+LEAST_BESIDE = 0.8
+"""A line nearer to the driven one, in heights of the camera, is not beside the car, but under it."""
+
 ABOUT_AS_CLEAR = 0.08
 """Of lines that are seen in about so large a share of the lap, the outer ones are the borders."""
 
@@ -54,7 +57,7 @@ class Road(NamedTuple):
     """A road.
 
     Attributes:
-        line: x, y of its middle line, points in driving order [m], shape [count, 2].
+        line: x, y of the line that is driven, points in driving order [m], shape [count, 2].
         left: From there to its left border [m], shape [count].
         right: To its right border.
         lap_count: How many times it was driven, parts included.
@@ -94,7 +97,7 @@ def find_road(poses: FloatArray, floor: PaintedFloor, height: float) -> Road:
         DonkeySimError: No lap was driven.
     """
     driven, reach, laps = find_driven_line(poses, height)
-    borders = _choose_borders(find_lines(driven, floor, height))
+    borders = _choose_borders(find_lines(driven, floor, height), LEAST_BESIDE * height)
     if borders is None:
         room = NO_LINE * height
         return _centre(driven, reach[:, 0] + room, reach[:, 1] - room, laps, has_lines=False)
@@ -102,12 +105,15 @@ def find_road(poses: FloatArray, floor: PaintedFloor, height: float) -> Road:
 
 
 def _centre(driven: FloatArray, left: FloatArray, right: FloatArray, laps: float, *, has_lines: bool) -> Road:
-    """Return a road between two lines beside the driven one, how far left of it they are."""
+    """Return a road between two lines beside the driven one, how far left of it they are.
+
+    Its line is as far from their middle as the driven one mostly is: who drove on the right goes on doing so.
+    """
     left, right = (gaussian_filter1d(side, SMOOTH, mode="wrap") for side in (left, right))
-    middle = 0.5 * (left + right)
-    line = _smooth(driven + middle[:, None] * _find_normals(driven))
-    half = 0.5 * (left - right)
-    return Road(line, half, half, laps, has_lines)
+    middle, half = 0.5 * (left + right), 0.5 * (left - right)
+    aside = float(np.median(middle))
+    line = _smooth(driven + (middle - aside)[:, None] * _find_normals(driven))
+    return Road(line, half + aside, half - aside, laps, has_lines)
 
 
 def find_driven_line(poses: FloatArray, height: float) -> tuple[FloatArray, FloatArray, float]:
@@ -256,11 +262,14 @@ def _trace(contrast: FloatArray) -> LongArray:
     return traced
 
 
-def _choose_borders(lines: list[PaintedLine]) -> tuple[PaintedLine, PaintedLine] | None:
-    """Return a line on each side of the driven one: of one colour if there are such, the clearest, the widest apart."""
+def _choose_borders(lines: list[PaintedLine], least: float) -> tuple[PaintedLine, PaintedLine] | None:
+    """Return a line on each side of the driven one: of one colour if there are such, the clearest, the widest apart.
+
+    They lie at least so far beside it [m].
+    """
     solid = [line for line in lines if line.share >= SOLID]
-    lefts = [line for line in solid if np.median(line.side) > 0.0]
-    rights = [line for line in solid if np.median(line.side) < 0.0]
+    lefts = [line for line in solid if np.median(line.side) > least]
+    rights = [line for line in solid if np.median(line.side) < -least]
     pairs = [(left, right) for left in lefts for right in rights]
     alike = [pair for pair in pairs if np.abs(_find_hue(pair[0]) - _find_hue(pair[1])).max() < SAME_HUE]
     if not (chosen := alike or pairs):

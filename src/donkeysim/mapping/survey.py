@@ -16,7 +16,7 @@ from donkeysim.core.rotation import between, compose, make_matrix
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray, LongArray
 from donkeysim.mapping.floor import PaintedFloor, paint_floor
 from donkeysim.mapping.loops import close_loops
-from donkeysim.mapping.odometry import REACH, FloorPictures, Track, follow
+from donkeysim.mapping.odometry import BLUR, REACH, FloorPictures, Track, follow
 from donkeysim.mapping.pose_graph import Edge, bound, solve, take_root
 from donkeysim.mapping.raster import FEWEST_CELLS, Canvas, Raster, align
 from donkeysim.mapping.road import Road, find_road
@@ -256,7 +256,7 @@ def _anchor(
     """Return an edge from the floor's frame, pose 0 of the graph, to where a picture lies on it; None: nowhere."""
     view = pictures.view
     value, known = floor.look(view, pose)
-    raster = Raster(pictures.take(number), view.seen, view.axes)
+    raster = Raster(pictures.take(number, BLUR), view.seen, view.axes)
     found = align(raster, Raster(value, known, view.axes), np.zeros(3), blur)
     height = view.camera.mount.height
     if found is None or found.correlation < LEAST_CORRELATION or np.abs(found.motion[:2]).max() > 0.8 * height:
