@@ -11,6 +11,7 @@ from donkeysim.cli.donkey import run
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.rotation import between
 from donkeysim.mapping import floor as painting
+from donkeysim.mapping import road
 from donkeysim.mapping import survey as module
 from donkeysim.mapping.odometry import FloorPictures, follow
 from donkeysim.mapping.place_file import write_place
@@ -60,14 +61,20 @@ def test_each_picture_is_placed_where_it_was_taken(found):
 def test_the_road_lies_between_its_lines(found):
     assert found.road.has_lines
     assert np.median(found.road.left + found.road.right) == pytest.approx(WIDTH, rel=0.05)
-    centre = found.road.line.mean(axis=0)
-    away = np.hypot(*(found.road.line - centre).T)
-    assert (away + 0.5 * (found.road.right - found.road.left)).mean() == pytest.approx(RADIUS, rel=0.03)
+    away = np.hypot(*(found.road.line - found.road.line.mean(axis=0)).T)
+    assert away.mean() == pytest.approx(RADIUS, rel=0.03)
     assert away.std() < 0.03 * RADIUS
-    driven = np.median(np.hypot(*(found.poses[:, :2] - centre).T))
-    assert away.mean() == pytest.approx(driven, abs=0.02)
-    assert driven < 0.95 * RADIUS
     assert found.road.lap_count == pytest.approx(COUNT * 0.06 / (2 * np.pi * RADIUS), rel=0.1)
+
+
+def test_who_keeps_to_a_side_of_a_wide_road_goes_on_doing_so(found, monkeypatch):
+    monkeypatch.setattr(road, "LEAST_ROOM", 0.5)  # so that this one is wide
+    kept = road.find_road(found.poses, found.floor, CAMERA.mount.height)
+    centre = kept.line.mean(axis=0)
+    away, driven = (np.hypot(*(line - centre).T) for line in (kept.line, found.poses[:, :2]))
+    assert away.mean() == pytest.approx(np.median(driven), abs=0.02)
+    assert (away + 0.5 * (kept.right - kept.left)).mean() == pytest.approx(RADIUS, rel=0.03)
+    assert np.median(kept.left) < np.median(kept.right) - 0.1
 
 
 def test_the_lens_s_vignette_is_not_painted_on_the_floor(found):

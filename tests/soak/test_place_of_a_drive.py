@@ -171,7 +171,7 @@ def test_a_place_of_a_drive_of_many_laps_takes_five_minutes(tmp_path, capsys):
     assert np.median(found.road.left + found.road.right) == pytest.approx(SCENES["generated_track"][1], rel=0.05)
 
 
-@pytest.mark.parametrize("track", SCENES)
+@pytest.mark.parametrize("track", [track for track, (_, width) in SCENES.items() if width is not None])
 def test_who_learns_in_a_place_of_a_drive_drives_the_place_that_was_driven(track, tmp_path, capsys):
     tub, camera, _ = record(track, SCENES[track][0], tmp_path)
     found = survey(tub, camera, None, lambda _step, _share: None)

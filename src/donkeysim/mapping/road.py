@@ -49,6 +49,9 @@ LEAST_BESIDE = 0.8
 ABOUT_AS_CLEAR = 0.08
 """Of lines that are seen in about so large a share of the lap, the outer ones are the borders."""
 
+LEAST_ROOM = 1.7
+"""Beside the driven line, from the nearer border, in heights of the camera: 30 cm of one 18 cm above the floor."""
+
 NO_LINE = 1.2
 """Where there are no lines: how far the road reaches beyond where the car drove, in heights of the camera."""
 
@@ -100,20 +103,16 @@ def find_road(poses: FloatArray, floor: PaintedFloor, height: float) -> Road:
     borders = _choose_borders(find_lines(driven, floor, height), LEAST_BESIDE * height)
     if borders is None:
         room = NO_LINE * height
-        return _centre(driven, reach[:, 0] + room, reach[:, 1] - room, laps, has_lines=False)
-    return _centre(driven, borders[0].side, borders[1].side, laps, has_lines=True)
-
-
-def _centre(driven: FloatArray, left: FloatArray, right: FloatArray, laps: float, *, has_lines: bool) -> Road:
-    """Return a road between two lines beside the driven one, how far left of it they are.
-
-    Its line is as far from their middle as the driven one mostly is: who drove on the right goes on doing so.
-    """
+        left, right = reach[:, 0] + room, reach[:, 1] - room
+    else:
+        left, right = borders[0].side, borders[1].side
     left, right = (gaussian_filter1d(side, SMOOTH, mode="wrap") for side in (left, right))
     middle, half = 0.5 * (left + right), 0.5 * (left - right)
-    aside = float(np.median(middle))
+    # Who drove on the right goes on doing so, as far as there is room for a car that learns.
+    most = max(0.0, float(np.median(half)) - LEAST_ROOM * height)
+    aside = float(np.clip(np.median(middle), -most, most))
     line = _smooth(driven + (middle - aside)[:, None] * _find_normals(driven))
-    return Road(line, half + aside, half - aside, laps, has_lines)
+    return Road(line, half + aside, half - aside, laps, borders is not None)
 
 
 def find_driven_line(poses: FloatArray, height: float) -> tuple[FloatArray, FloatArray, float]:
