@@ -89,7 +89,7 @@ def assert_same_line(ours, theirs):
 
 
 def test_the_place_loads_and_shows_what_the_drive_showed(found, tmp_path):
-    track = write_place(tmp_path, "round_room", found.floor, found.road, found.sky, "round_room", COUNT)
+    track = write_place(tmp_path, "round_room", found.floor, found.road, found.ring, "round_room", COUNT)
     read = read_track(track)
     assert read.ground.patches[0].picture == str(tmp_path / "round_room_floor.webp")
     numbers = [20, 90, 160]

@@ -24,6 +24,7 @@ from donkeysim.calibration.wizard import find_floor_camera, write_camera
 from donkeysim.core.rotation import between
 from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.drivers.path_follower import PathFollower
+from donkeysim.learn.pilot import PACKAGE_PILOTS, load_pilot
 from donkeysim.mapping.place_file import write_place
 from donkeysim.mapping.report import redraw, write_report
 from donkeysim.mapping.survey import survey
@@ -111,6 +112,16 @@ def drive_laps(track):
     return float(np.mean(times[1:])), stayed and len(times) == LAPS
 
 
+def compare_steering(name, drawn, own):
+    """Correlation of what a pilot of the package steers at pictures of the drive and at those of the place."""
+    pilot, angles = load_pilot(PACKAGE_PILOTS[name]), []
+    for one in drawn:
+        for picture in (one.real, np.where(own[..., None], one.real, one.drawn)):  # the place's shows no car
+            pilot.reset()
+            angles.append(pilot.run(np.ascontiguousarray(picture))[0])
+    return float(np.corrcoef(angles[::2], angles[1::2])[0, 1])
+
+
 def save_picture(path, drive, found, drawn):
     """The first page of the report."""
     page = path.with_suffix(".html")
@@ -132,23 +143,26 @@ def test_a_place_of_a_drive_is_the_place_that_was_driven(track, tmp_path, capsys
     poses, true = found.poses[LATE:], true[:-LATE]
     way = [np.hypot(*np.diff(part[:, :2], axis=0).T).sum() for part in (poses, true)]
     loop, worst = measure_loops(poses, true)
-    file = write_place(tmp_path, f"my_{track}", found.floor, found.road, found.sky, track, len(found.poses))
-    numbers = list(range(100, count, 50))
+    file = write_place(tmp_path, f"my_{track}", found.floor, found.road, found.ring, track, len(found.poses))
+    numbers = list(range(100, count, 10))
     gains = found.floor.gain[numbers]
     drawn = redraw(file, found.camera, found.own, found.pictures, found.poses, found.floor, numbers, gains)
     psnr = float(np.median([one.psnr for one in drawn]))
     if folder := os.environ.get("DONKEYSIM_PICTURES"):
         save_picture(Path(folder) / f"my_{track}.png", Path(track), found, drawn)
+    alike = {name: compare_steering(name, drawn, found.own) for name in ("anywhere", "built-in")}
     (lap, _), (mine, stayed) = drive_laps(track), drive_laps(file)
     width = float(np.median(found.road.left + found.road.right))
     with capsys.disabled():
         print(
             f"\n| `{track}` | {way[0] / way[1] - 1:+.1%} | {100 * loop:.1f} cm ({100 * worst:.1f}) | {width:.2f} m"
             f" of {meant} | {psnr:.1f} dB | {mine:.2f} s of {lap:.2f} s |"
+            f" {', '.join(f'{one:.2f}' for one in alike.values())} |"
         )
     assert abs(way[0] / way[1] - 1.0) < 0.02
     assert loop < 0.03
     assert psnr > 22.0
+    assert min(alike.values()) > 0.8
     assert stayed
     assert mine == pytest.approx(lap, rel=0.05)
     if meant is not None:
@@ -175,7 +189,7 @@ def test_a_place_of_a_drive_of_many_laps_takes_five_minutes(tmp_path, capsys):
 def test_who_learns_in_a_place_of_a_drive_drives_the_place_that_was_driven(track, tmp_path, capsys):
     tub, camera, _ = record(track, SCENES[track][0], tmp_path)
     found = survey(tub, camera, None, lambda _step, _share: None)
-    file = write_place(tmp_path, f"my_{track}", found.floor, found.road, found.sky, track, len(found.poses))
+    file = write_place(tmp_path, f"my_{track}", found.floor, found.road, found.ring, track, len(found.poses))
     learn = ("--teacher", "expert", "--colour", "--randomize", "mild", "--laps", "3", "--minutes", "3", "--seed", "1")
     run_donkey(tmp_path, "rl", "--track", str(file), *learn, "--out", "learned")
     judge = ("--laps", "3", "--seeds", "3", "--out", "drives.json")

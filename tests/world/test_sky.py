@@ -5,8 +5,28 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
+from PIL import Image
 
+from donkeysim.core.errors import SceneError
+from donkeysim.world.specs import SceneSpec
+from donkeysim.world.tracks.catalogue import load_scene
 from donkeysim.world.tracks.terrain.sky import HEIGHT, make_clear_sky
+
+PLACE = """format = 1
+name = "yard"
+
+[path]
+points = [[0.0, 0.0], [4.0, 0.0], [4.0, 3.0], [0.0, 3.0]]
+closed = true
+
+[road]
+width_left = 0.5
+width_right = 0.5
+
+[light]
+sky = "{sky}"
+"""
 
 
 def test_clear_sky_has_the_original_s_colours():
@@ -26,3 +46,26 @@ def test_clear_sky_is_darkest_a_right_angle_from_the_sun():
     row = sky[HEIGHT // 2 - 60, :, 0]
     assert row[len(row) // 4] < row[0] - 20
     assert row[len(row) // 4] < row[len(row) // 2] - 20
+
+
+def load_place(folder, sky):
+    (folder / "yard.toml").write_text(PLACE.format(sky=sky), encoding="utf-8")
+    return load_scene(SceneSpec(str(folder / "yard.toml")))
+
+
+def test_a_picture_all_around_is_the_sky(tmp_path):
+    picture = np.random.default_rng(1).integers(0, 255, (64, 128, 3), np.uint8)
+    Image.fromarray(picture).save(tmp_path / "around.png")
+    scene = load_place(tmp_path, "around.png")
+    assert (scene.textures[scene.light.sky_texture][..., :3] == picture).all()
+
+
+@pytest.mark.parametrize(
+    ("sky", "said"),
+    [("medow", "did you mean 'meadow'"), ("gone.jpg", "gone.jpg cannot be read"), ("yard.webp", "cannot be read")],
+)
+def test_a_sky_that_there_is_not_is_refused(tmp_path, sky, said):
+    (tmp_path / "yard.webp").write_bytes(b"no picture")
+    with pytest.raises(SceneError, match=said) as caught:
+        load_place(tmp_path, sky)
+    assert "sky" in str(caught.value)

@@ -56,7 +56,15 @@ class FloorCamera:
 
     def find_places(self, floor: FloatArray) -> FloatArray:
         """Return the pixels that show places on the floor, shape [count, 2]."""
-        away = np.column_stack([floor - (self.ahead, 0.0), np.full(len(floor), -self.mount.height)]) @ self._make_axes()
+        return self.find_pixels(np.column_stack([floor - (self.ahead, 0.0), np.full(len(floor), -self.mount.height)]))
+
+    def find_pixels(self, away: FloatArray) -> FloatArray:
+        """Return the pixels that show what lies ahead of the lens, to its left and above it, shape [count, 2].
+
+        Args:
+            away: How far, or only the direction, shape [count, 3].
+        """
+        away = away @ self._make_axes()
         # What a trial moves behind the camera stays far off to a side.
         along = np.maximum(away[:, 0], 0.01)
         x, y = bend_rays(self.lens, -away[:, 1] / along, -away[:, 2] / along)

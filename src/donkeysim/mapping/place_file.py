@@ -54,14 +54,13 @@ silent = true  # none is painted on the floor
 sun_height = 90.0
 sun = [0.0, 0.0, 0.0]
 ambient = [1.0, 1.0, 1.0]  # light and shadows are in the picture
-sky = "none"
-fog = [{sky}]  # the mean colour above the floor
+sky = "{name}_around.webp"
 fog_density = 0.0
 """
 
 
 def write_place(
-    folder: Path, name: str, floor: PaintedFloor, road: Road, sky: FloatArray, drive: str, record_count: int
+    folder: Path, name: str, floor: PaintedFloor, road: Road, ring: ByteArray, drive: str, record_count: int
 ) -> Path:
     """Write the files of a place, and return the track file.
 
@@ -70,7 +69,7 @@ def write_place(
         name: Of the place; its files have it too.
         floor: What was seen.
         road: What is driven on.
-        sky: Mean colour of what is seen above the floor, shape [3].
+        ring: What is seen above the floor, all around, see `mapping.ring`.
         drive: Of which it was made, for the file's first line.
         record_count: How many pictures it was made of.
 
@@ -79,19 +78,20 @@ def write_place(
     """
     refuse_track_name(name)
     picture, surroundings = fade(floor)
-    content = io.BytesIO()
-    Image.fromarray(picture).save(content, "WEBP", quality=QUALITY, method=4)
-    write_whole(folder / f"{name}_floor.webp", content.getvalue(), SceneError)
+    for kind, shown in (("floor", picture), ("around", ring)):
+        content = io.BytesIO()
+        Image.fromarray(shown).save(content, "WEBP", quality=QUALITY, method=4)
+        write_whole(folder / f"{name}_{kind}.webp", content.getvalue(), SceneError)
     rows = np.column_stack([road.line, road.right, road.left])
     lines = ["# x_m,y_m,w_tr_right_m,w_tr_left_m", *(",".join(f"{value:.4f}" for value in row) for row in rows)]
     write_whole(folder / f"{name}.csv", ("\n".join(lines) + "\n").encode(), SceneError)
-    text = _describe(name, floor, road, (surroundings, sky), f"{record_count} pictures of {drive}")
+    text = _describe(name, floor, road, surroundings, f"{record_count} pictures of {drive}")
     write_whole(folder / f"{name}.toml", text.encode(), SceneError)
     return folder / f"{name}.toml"
 
 
-def _describe(name: str, floor: PaintedFloor, road: Road, colours: tuple[FloatArray, FloatArray], source: str) -> str:
-    """Return the text of the track file; `colours`: of the ground around the floor, and of the sky."""
+def _describe(name: str, floor: PaintedFloor, road: Road, surroundings: FloatArray, source: str) -> str:
+    """Return the text of the track file; `surroundings`: colour of the ground around the floor."""
     low, high = _measure_box(floor)
     beside = np.minimum(road.line.min(axis=0) - low, high - road.line.max(axis=0)).min()
     length = float(np.hypot(*(np.roll(road.line, -1, axis=0) - road.line).T).sum())
@@ -103,13 +103,12 @@ def _describe(name: str, floor: PaintedFloor, road: Road, colours: tuple[FloatAr
         width=float(np.median(road.left + road.right)),
         name=name,
         start=road.line[0],
-        colour=_list_colour(colours[0]),
+        colour=", ".join(str(round(float(value))) for value in np.clip(surroundings, 0, 255)),
         margin=max(1.0, float(beside) + _MARGIN),
         x=0.5 * (low[0] + high[0]),
         y=0.5 * (low[1] + high[1]),
         long=high[0] - low[0],
         high=high[1] - low[1],
-        sky=_list_colour(colours[1]),
     )
 
 
@@ -137,7 +136,3 @@ def _measure_box(floor: PaintedFloor) -> tuple[FloatArray, FloatArray]:
     high = floor.axes[:2, 2] + half
     low = (floor.axes @ (columns - 1.0, rows - 1.0, 1.0))[:2] - half
     return low, high
-
-
-def _list_colour(colour: FloatArray) -> str:
-    return ", ".join(str(round(float(value))) for value in np.clip(colour, 0, 255))

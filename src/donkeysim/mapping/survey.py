@@ -19,6 +19,7 @@ from donkeysim.mapping.loops import close_loops
 from donkeysim.mapping.odometry import BLUR, REACH, FloorPictures, Track, follow
 from donkeysim.mapping.pose_graph import Edge, bound, solve, take_root
 from donkeysim.mapping.raster import FEWEST_CELLS, Canvas, Raster, align
+from donkeysim.mapping.ring import paint_ring
 from donkeysim.mapping.road import Road, find_road
 
 FEWEST = 200
@@ -72,7 +73,7 @@ class PlaceSurvey:
         loop_count: How often a stretch was recognised that was driven before.
         floor: What they show.
         road: What was driven on.
-        sky: Mean colour above the floor, shape [3].
+        ring: What is seen above the floor, see `paint_ring`.
     """
 
     pictures: Sequence[ByteArray]
@@ -83,7 +84,7 @@ class PlaceSurvey:
     loop_count: int
     floor: PaintedFloor
     road: Road
-    sky: FloatArray
+    ring: ByteArray
 
     @property
     def followed(self) -> float:
@@ -132,8 +133,8 @@ def survey(tub: Path, camera: FloorCamera, width: float | None, report: Report) 
         camera, poses, floor, road = _scale(
             width / float(np.median(road.left + road.right)), camera, poses, floor, road
         )
-    sky = _find_sky(pictures, camera)
-    return PlaceSurvey(pictures, camera, own, poses, track.correlation, loop_count, floor, road, sky)
+    ring = paint_ring(pictures, poses[:, 2], camera, own, floor)
+    return PlaceSurvey(pictures, camera, own, poses, track.correlation, loop_count, floor, road, ring)
 
 
 def _read_pictures(tub: Path) -> list[ByteArray]:
@@ -184,18 +185,6 @@ def _scale(
     axes = np.diag([share, share, 1.0]) @ floor.axes
     road = road._replace(line=road.line * share, left=road.left * share, right=road.right * share)
     return camera, poses * (share, share, 1.0), floor._replace(axes=axes), road
-
-
-def _find_sky(pictures: Sequence[ByteArray], camera: FloorCamera) -> FloatArray:
-    """Return the mean colour of what is no near floor; of the floor, where the camera sees nothing else."""
-    width, height = camera.lens.size
-    places = np.indices((height, width))[::-1].reshape(2, -1).T.astype(float)
-    with np.errstate(invalid="ignore"):
-        near = np.hypot(*(camera.find_floor(places) - (camera.ahead, 0.0)).T) < 4.0 * FARTHEST * camera.mount.height
-    above = ~near.reshape(height, width)
-    some = np.stack(list(pictures[:: max(1, len(pictures) // 50)])).astype(np.float32)
-    colour = some[:, above if above.any() else slice(None)].reshape(-1, some.shape[-1]).mean(axis=0)
-    return np.asarray(np.broadcast_to(colour, 3), float)
 
 
 def choose_pictures(poses: FloatArray, height: float) -> LongArray:

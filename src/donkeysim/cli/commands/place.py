@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     with show_progress("making the place") as report:
         width = None if arguments.width is None else arguments.width / 1000.0
         found = survey(tub, camera, width, lambda step, share: report(round(100 * (STEPS.index(step) + share)), 400))
-    track = write_place(folder, name, found.floor, found.road, found.sky, tub.name, len(found.poses))
+    track = write_place(folder, name, found.floor, found.road, found.ring, tub.name, len(found.poses))
     numbers = list(range(0, len(found.poses), max(1, len(found.poses) // SHOWN)))[:SHOWN]
     gains = found.floor.gain[numbers]
     drawn = redraw(track, found.camera, found.own, found.pictures, found.poses, found.floor, numbers, gains)

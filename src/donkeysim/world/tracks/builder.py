@@ -11,7 +11,7 @@ import numpy as np
 from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.world.scene import CarModel, Ground, Light, Path, Props, Scene
 from donkeysim.world.specs import BODY_STYLES, NO_CHALLENGES, ChallengeSpec
-from donkeysim.world.tracks.art import build_mesh
+from donkeysim.world.tracks.art import build_mesh, read_picture, require_picture
 from donkeysim.world.tracks.challenges import Surroundings, choose_tree_kinds, describe_road, place_cones, place_trees
 from donkeysim.world.tracks.grid import build_start, find_first_line
 from donkeysim.world.tracks.mesh import Assets, merge_meshes, place_mesh
@@ -21,7 +21,7 @@ from donkeysim.world.tracks.props.kind import PropKind
 from donkeysim.world.tracks.structures.placement import Placement, check_clear, place_props
 from donkeysim.world.tracks.structures.standing import build_fixed, build_standing
 from donkeysim.world.tracks.structures.structure import gather_colliders
-from donkeysim.world.tracks.tables.checks import to_tint
+from donkeysim.world.tracks.tables.checks import is_picture_file, to_tint
 from donkeysim.world.tracks.terrain.ground import build_ground, sample_height
 from donkeysim.world.tracks.terrain.land import build_land
 from donkeysim.world.tracks.terrain.sky import make_clear_sky, make_plain_sky, make_sky
@@ -158,6 +158,9 @@ def paint_sky(track: TrackFile) -> ByteArray | None:
     table = track.light
     if table.sky == "none":
         return None
+    if is_picture_file(table.sky):
+        require_picture(table.sky, "light.sky")
+        return read_picture(table.sky)
     azimuth, height = math.radians(table.sun_azimuth), math.radians(table.sun_height)
     if table.sky == "clear":
         return make_clear_sky(azimuth, height, table.below)

@@ -117,7 +117,8 @@ def _find_beside(track: TrackFile, folder: Path) -> TrackFile:
     panels = tuple(replace(table, picture=find_picture(table.picture)) for table in track.panels)
     patches = tuple(replace(patch, picture=find_picture(patch.picture)) for patch in track.ground.patches)
     path, ground = replace(track.path, file=find(track.path.file)), replace(track.ground, patches=patches)
-    return replace(track, path=path, props=props, panels=panels, ground=ground)
+    light = replace(track.light, sky=find_picture(track.light.sky))
+    return replace(track, path=path, props=props, panels=panels, ground=ground, light=light)
 
 
 def choose_look(table: dict[str, Any], look: str) -> dict[str, Any]:

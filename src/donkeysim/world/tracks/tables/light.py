@@ -1,9 +1,12 @@
 """The table [light]: sun, haze and sky."""
 
 from dataclasses import dataclass
-from typing import Literal
 
-from donkeysim.world.tracks.tables.checks import Colour, check_colours
+from donkeysim.core.errors import describe_unknown
+from donkeysim.world.tracks.tables.checks import Colour, check_colours, is_picture_file
+
+SKIES = ("meadow", "mountains", "desert", "city", "coast", "hills", "clear", "plain", "none")
+"""What may be painted above and behind a place."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,9 @@ class LightTable:
         fog_density: [1/m]
         ground_fog_density: Of what lies on the ground, which pales towards the horizon where it is smooth [1/m]; none:
             as `fog_density`.
-        sky: What is painted above and behind; "clear": the original's; "none": the haze alone, for places with a roof.
+        sky: What is painted above and behind, one of `SKIES`; "clear": the original's; "none": the haze alone, for
+            places with a roof. Or the file of a picture all around, azimuth from +x to the left, the zenith in the
+            first row and the nadir in the last one.
         below: Colour under the horizon of a clear sky, sRGB 0 to 255.
     """
 
@@ -33,7 +38,7 @@ class LightTable:
     fog: Colour = (190, 208, 224)
     fog_density: float = 0.02
     ground_fog_density: float | None = None
-    sky: Literal["meadow", "mountains", "desert", "city", "coast", "hills", "clear", "plain", "none"] = "meadow"
+    sky: str = "meadow"
     below: Colour = (105, 99, 95)
 
     def __post_init__(self) -> None:
@@ -44,4 +49,6 @@ class LightTable:
         for name, density in (("fog_density", self.fog_density), ("ground_fog_density", self.ground_fog_density)):
             if density is not None and not 0.0 <= density <= 1.0:
                 raise ValueError(f"{name} is {density:g}; it takes 0 to 1.")
+        if self.sky not in SKIES and not is_picture_file(self.sky):
+            raise ValueError(describe_unknown("sky", self.sky, SKIES))
         check_colours(self.fog, self.below)
