@@ -62,6 +62,6 @@ def run(arguments: argparse.Namespace) -> int:
     write_report(page, name, tub, found, drawn)
     for fact, value in list_facts(found, drawn):
         console.print(f"  {fact:<28}{value}", soft_wrap=True)
-    console.print(f"saved {track} with {name}.csv and {name}_floor.webp; look at {page}", soft_wrap=True)
+    console.print(f"saved {track} with its line, floor and surroundings beside it; look at {page}", soft_wrap=True)
     console.print(f"drive there: donkey_sim --scene {name} --tracks {folder}", soft_wrap=True)
     return 0
