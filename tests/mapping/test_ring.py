@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from donkeysim.mapping.floor import PaintedFloor
-from donkeysim.mapping.ring import COLUMNS, paint_ring
+from donkeysim.mapping.floor import COLUMNS, PaintedFloor, paint_ring
 from mapping.painted_floor import CAMERA
 
 STEP = 2.0 * np.pi / COLUMNS
@@ -66,3 +65,17 @@ def test_light_of_each_picture_and_the_car_itself_are_taken_out(drive):
     ring = paint_ring(dark, yaw, CAMERA, own, floor._replace(gain=gain)).astype(float)
     row = int((0.5 * np.pi - 0.06) / STEP)
     assert np.abs(ring[row] - paint_around((np.arange(COLUMNS) + 0.5) * STEP, 0.06)).max() < 6.0
+
+
+def test_ctrl_c_keeps_what_was_gathered(drive):
+    pictures, yaw, floor = drive
+
+    class Pressed(list):
+        def __getitem__(self, number):
+            if number == 100:
+                raise KeyboardInterrupt
+            return list.__getitem__(self, number)
+
+    own = np.zeros(CAMERA.lens.size[::-1], bool)
+    hurried = paint_ring(Pressed(pictures), yaw, CAMERA, own, floor)
+    assert (hurried == paint_ring(pictures[:100], yaw[:100], CAMERA, own, floor)).all()

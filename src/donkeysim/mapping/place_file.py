@@ -69,7 +69,7 @@ def write_place(
         name: Of the place; its files have it too.
         floor: What was seen.
         road: What is driven on.
-        ring: What is seen above the floor, all around, see `mapping.ring`.
+        ring: What is seen above the floor, all around, see `mapping.floor`.
         drive: Of which it was made, for the file's first line.
         record_count: How many pictures it was made of.
 

@@ -14,12 +14,11 @@ from donkeysim.calibration.wizard import read_records
 from donkeysim.core.errors import DonkeySimError, format_count
 from donkeysim.core.rotation import between, compose, make_matrix
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray, LongArray
-from donkeysim.mapping.floor import PaintedFloor, paint_floor
+from donkeysim.mapping.floor import PaintedFloor, paint_floor, paint_ring
 from donkeysim.mapping.loops import close_loops
 from donkeysim.mapping.odometry import BLUR, REACH, FloorPictures, Track, follow
 from donkeysim.mapping.pose_graph import Edge, bound, solve, take_root
 from donkeysim.mapping.raster import FEWEST_CELLS, Canvas, Raster, align
-from donkeysim.mapping.ring import paint_ring
 from donkeysim.mapping.road import Road, find_road
 
 FEWEST = 200
