@@ -135,11 +135,11 @@ def follow(pictures: FloorPictures, report: Callable[[int], None]) -> Track:
     """
     count = len(pictures)
     poses, correlation = np.zeros((count, 3)), np.ones(count)
-    follower = _Follower(pictures.view, pictures.take(0))
+    follower = _Follower(pictures)
     number = 1
     try:
         for number in range(1, count):
-            poses[number], correlation[number] = follower.place(number, pictures)
+            poses[number], correlation[number] = follower.place(number)
             report(number + 1)
     except KeyboardInterrupt:
         poses, correlation = poses[:number], correlation[:number]
@@ -151,19 +151,20 @@ def follow(pictures: FloorPictures, report: Callable[[int], None]) -> Track:
 class _Follower:
     """Lays one picture after the other on the submaps."""
 
-    def __init__(self, view: BirdsEye, first: Float32Array) -> None:
-        self._view, self._height = view, view.camera.mount.height
+    def __init__(self, pictures: FloorPictures) -> None:
+        self._pictures, self._view = pictures, pictures.view
+        self._height = pictures.view.camera.mount.height
         scale = np.array([self._height, self._height, 1.0])
         self._steady = np.diag(1.0 / np.square(STEADY * scale))
         self._pose, self._motion, self._lost = np.zeros(3), np.zeros(3), 0
-        self._last = first
+        self._last = pictures.take(0)
         self.submaps: list[Submap] = []
         self._is_fresh = True
         self._begin(0)
 
-    def place(self, number: int, pictures: FloorPictures) -> tuple[FloatArray, float]:
+    def place(self, number: int) -> tuple[FloatArray, float]:
         """Return the pose of the next picture, and how much it is like what was seen before."""
-        seen = pictures.take(number, BLUR)
+        seen = self._pictures.take(number, BLUR)
         if self._lost >= MOST_LOST:
             self._begin(number - 1)
             self._is_fresh, self._lost = True, 0
@@ -174,7 +175,7 @@ class _Follower:
                 start = compose(self._pose, np.array([way * self._height, 0.0, 0.0]))
                 other = self._recognise(base, start, seen)
                 pose, correlation = other if other[1] > correlation else (pose, correlation)
-        self._motion, self._pose, self._last = between(self._pose, pose), pose, pictures.take(number)
+        self._motion, self._pose, self._last = between(self._pose, pose), pose, self._pictures.take(number)
         self._lost = 0 if correlation else self._lost + 1
         for submap in self.submaps[-2:]:
             submap.canvas.paint(self._view, between(submap.origin, pose), self._last, self._view.weight)

@@ -12,7 +12,7 @@ from donkeysim.core.draws import Draws
 from donkeysim.world.specs import TURN_LEAST, TURN_MOST, RoadSpec
 from donkeysim.world.tracks.tables.checks import Colour
 from donkeysim.world.tracks.tables.ground import GroundTable, Patch
-from donkeysim.world.tracks.tables.light import LightTable
+from donkeysim.world.tracks.tables.light import OPEN_SKIES, LightTable
 from donkeysim.world.tracks.tables.path import PathTable, RandomWalk
 from donkeysim.world.tracks.tables.props import PropTable
 from donkeysim.world.tracks.tables.random import Floor, RandomTable
@@ -22,7 +22,6 @@ from donkeysim.world.tracks.tables.start import StartTable
 from donkeysim.world.tracks.tables.structures import WallTable
 from donkeysim.world.tracks.track_file import TrackFile
 
-SKIES = ("meadow", "mountains", "desert", "city", "coast", "hills", "clear")
 ROOM_WALLS = ("metal", "brick", "plaster", "plaster", "concrete")
 MARGIN = 3.0
 """How far the ground reaches beyond the path's box, and the walls of a room at most [m]."""
@@ -193,7 +192,7 @@ def _draw_room(draws: Draws) -> RoomTable | None:
 def _draw_light(draws: Draws, table: RandomTable, is_inside: bool) -> LightTable:
     sun, ambient, warmth = _draw(draws, table.sun), _draw(draws, table.ambient), _draw(draws, table.warmth)
     tint = (math.sqrt(warmth), 1.0, 1.0 / math.sqrt(warmth))
-    sky: Any = "none" if is_inside else draws.choose(SKIES)
+    sky: Any = "none" if is_inside else draws.choose(OPEN_SKIES)
     return LightTable(
         sun_azimuth=round(draws.draw_uniform(-180.0, 180.0), 1),
         sun_height=round(draws.draw_uniform(60.0, 88.0) if is_inside else draws.draw_uniform(18.0, 75.0), 1),

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from donkeysim.core.errors import describe_unknown
 from donkeysim.world.tracks.tables.checks import Colour, check_colours, is_picture_file
 
-SKIES = ("meadow", "mountains", "desert", "city", "coast", "hills", "clear", "plain", "none")
+OPEN_SKIES = ("meadow", "mountains", "desert", "city", "coast", "hills", "clear")
+"""Of places in the open."""
+
+SKY_NAMES = (*OPEN_SKIES, "plain", "none")
 """What may be painted above and behind a place."""
 
 
@@ -24,7 +27,7 @@ class LightTable:
         fog_density: [1/m]
         ground_fog_density: Of what lies on the ground, which pales towards the horizon where it is smooth [1/m]; none:
             as `fog_density`.
-        sky: What is painted above and behind, one of `SKIES`; "clear": the original's; "none": the haze alone, for
+        sky: What is painted above and behind, one of `SKY_NAMES`; "clear": the original's; "none": the haze alone, for
             places with a roof. Or the file of a picture all around, azimuth from +x to the left, the zenith in the
             first row and the nadir in the last one.
         below: Colour under the horizon of a clear sky, sRGB 0 to 255.
@@ -49,6 +52,6 @@ class LightTable:
         for name, density in (("fog_density", self.fog_density), ("ground_fog_density", self.ground_fog_density)):
             if density is not None and not 0.0 <= density <= 1.0:
                 raise ValueError(f"{name} is {density:g}; it takes 0 to 1.")
-        if self.sky not in SKIES and not is_picture_file(self.sky):
-            raise ValueError(describe_unknown("sky", self.sky, SKIES))
+        if self.sky not in SKY_NAMES and not is_picture_file(self.sky):
+            raise ValueError(describe_unknown("sky", self.sky, SKY_NAMES))
         check_colours(self.fog, self.below)
