@@ -13,9 +13,8 @@ from donkeysim.cli import donkey
 from donkeysim.cli.commands import rl, train
 from donkeysim.cli.commands.sweep import draw_table
 from donkeysim.cli.commands.train import read_changes
-from donkeysim.cli.sweep_check import check_sweep
 from donkeysim.cli.sweep_options import OWN, list_options, read_options, spell_repeat
-from donkeysim.cli.sweep_training import make_learning
+from donkeysim.cli.sweep_training import check_sweep, make_learning
 from donkeysim.cluster.executor import Executor
 from donkeysim.cluster.sweep.plan import Job, Plan, TrialResult, draw_trials, find_best
 from donkeysim.cluster.sweep.report import format_report

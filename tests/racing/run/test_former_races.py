@@ -9,10 +9,9 @@ import pytest
 from donkeysim.core.errors import SpecError
 from donkeysim.racing.rules import act
 from donkeysim.racing.rules.rule_book import Race, RuleBook
-from donkeysim.racing.run.amend import amend_race
 from donkeysim.racing.run.race_file import FORMAT, RacePlan, load_report, pack_note, unpack_note
 from donkeysim.racing.run.tournament import FILE, Tournament, load_tournament
-from donkeysim.racing.run.verify import verify_race
+from donkeysim.racing.run.verify import amend_race, verify_race
 from record.test_former_files import ELSEWHERE, FORMER
 
 PLAN = RacePlan("warren", "club", RuleBook("Club", "", "", "", Race(laps=1)), ("a", "b"))

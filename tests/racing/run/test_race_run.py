@@ -12,12 +12,11 @@ from donkeysim.racing.rules import act
 from donkeysim.racing.rules.director import RACE, Director
 from donkeysim.racing.rules.rule_book import Penalty, Race, RuleBook, StartRules, Watch
 from donkeysim.racing.run import race_file
-from donkeysim.racing.run.amend import amend_race
 from donkeysim.racing.run.race_file import RacePlan, load_report
 from donkeysim.racing.run.race_run import PilotRace
 from donkeysim.racing.run.racer import DriverRacer, PilotRacer
 from donkeysim.racing.run.tournament import report_race
-from donkeysim.racing.run.verify import verify_race
+from donkeysim.racing.run.verify import amend_race, verify_race
 from donkeysim.record import action_log
 from donkeysim.record.replay import Replay
 from donkeysim.world.telemetry import Telemetry

@@ -143,8 +143,8 @@ def verify(arguments: argparse.Namespace) -> int:
 def amend(arguments: argparse.Namespace) -> int:
     """Judge a race again, after it."""
     from donkeysim.racing.rules import act
-    from donkeysim.racing.run.amend import amend_race
     from donkeysim.racing.run.race_file import load_report
+    from donkeysim.racing.run.verify import amend_race
 
     names = load_report(Path(arguments.file).expanduser().with_suffix(".json")).race.names
     acts: list[act.Act] = [act.Undo(number) for number in arguments.undo]

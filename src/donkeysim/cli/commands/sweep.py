@@ -83,8 +83,7 @@ def open_store(arguments: argparse.Namespace) -> TrialStore:
     Raises:
         DonkeySimError: What is asked for is not possible, or the folder cannot be used.
     """
-    from donkeysim.cli.sweep_check import check_sweep
-    from donkeysim.cli.sweep_training import do_training
+    from donkeysim.cli.sweep_training import check_sweep, do_training
     from donkeysim.cluster.sweep.spec import read_sweep
     from donkeysim.cluster.sweep.store import TrialStore, claim_folder, resume_folder
 

@@ -1,14 +1,23 @@
-"""A race file is played again, bit for bit, and its result counted again: how a protest is settled."""
+"""A race file is played again, bit for bit, and its result counted again: how a protest is settled.
 
+What the race engineer does after a race is added to its file. Nothing of it is lost: the acts and the new result follow
+the old one, so that they are counted, too.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from donkeysim.core.errors import SpecError
+from donkeysim.core.files import put_in_place
 from donkeysim.core.types import PHYSICS_STEP, Report
+from donkeysim.racing.rules.act import Act
 from donkeysim.racing.rules.course import survey_course
-from donkeysim.racing.rules.director import Director, Result
+from donkeysim.racing.rules.director import OVER, Director, Result
+from donkeysim.racing.run import race_file
 from donkeysim.racing.run.race_file import Acted, Ended, RacePlan, load_report, unpack_note
 from donkeysim.racing.run.race_run import make_director
+from donkeysim.record import action_log as log
 from donkeysim.record.replay import Replay
 from donkeysim.sim.simulator import STEPS_PER_FRAME
 
@@ -122,3 +131,48 @@ def conclude(path: Path, replay: Replay, recount: Recount) -> Verification:
         differences=replay.differences,
         broken=replay.broken,
     )
+
+
+def amend_race(path: str | Path, acts: Sequence[Act]) -> race_file.Report:
+    """Let the race engineer act on a race that is over; write its file and its result anew.
+
+    Args:
+        acts: What to do, in order.
+
+    Raises:
+        SpecError: There is no such race, it does not verify, or an act is not possible.
+    """
+    path = Path(path).expanduser()
+    found = verify_race(path)
+    if not found.is_confirmed:
+        raise SpecError(f"{path} cannot be judged again: {'; '.join(found.list_complaints())}.")
+    replay = Replay(path)
+    recount = Recount(replay)
+    for step_count in replay.play():
+        recount.judge_frame(step_count)
+    director = recount.director
+    assert director is not None, "a race that is confirmed has one"
+    notes: list[race_file.Note] = []
+    for act in acts:
+        director.apply(act, replay.simulator.ledger)
+        if director.session != OVER or director.result is None:
+            raise SpecError("the race is over; it can only be penalised, and incidents taken back.")
+        notes.append(Acted(act))
+    assert director.result is not None, "it is over"
+    _rewrite(path, [*notes, Ended(director.result)])
+    report = race_file.Report(found.plan, director.result, tuple(director.journal), path.name)
+    race_file.save_report(path.with_suffix(".json"), report)
+    return report
+
+
+def _rewrite(path: Path, notes: Sequence[race_file.Note]) -> None:
+    """Add notes at the end of a race file."""
+    reader = log.LogReader(path)
+    writer = log.LogWriter(path.with_suffix(".new"), reader.head)
+    for event in reader.read_events():
+        if not isinstance(event, log.Closed):
+            writer.append(event)
+    for note in notes:
+        writer.append(log.Noted(race_file.pack_note(note)))
+    writer.close()
+    put_in_place(writer.path, path)
