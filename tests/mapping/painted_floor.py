@@ -39,12 +39,22 @@ def list_poses(count, step=0.06, radius=RADIUS - 0.08):
     return np.column_stack([wide * np.sin(turn), -wide * np.cos(turn), turn - aside])
 
 
-def take_pictures(floor, poses, camera=CAMERA):
-    """The floor as the camera sees it, with noise, a vignette and the car's dark nose."""
+def paint_around():
+    """Blotched walls far away: rows from 0.9 above the horizon down to it, columns once round to the left."""
+    draws = np.random.default_rng(2)
+    fine, coarse = (gaussian_filter(draws.normal(size=(180, 1257)), size, mode="wrap") * size for size in (5, 25))
+    blots = fine + 0.8 * coarse
+    return 125.0 + 45.0 * blots[..., None] / blots.std() * (1.0, 0.9, 0.8)
+
+
+def take_pictures(floor, poses, camera=CAMERA, around=None):
+    """The floor as the camera sees it, with noise, a vignette and the car's dark nose; above it mist, or walls."""
     width, height = camera.lens.size
     pixels = np.indices((height, width))[::-1].reshape(2, -1).T.astype(float)
     ground = camera.find_floor(pixels)
     beyond = ~np.isfinite(ground).all(axis=1) | (np.hypot(*np.nan_to_num(ground, nan=99.0).T) > 12.0)
+    rays = np.nan_to_num(camera.find_rays(pixels[beyond]), nan=1.0)
+    azimuth, rise = np.arctan2(rays[:, 1], rays[:, 0]), rays[:, 2] / np.hypot(rays[:, 0], rays[:, 1])
     away = ((pixels - (79.5, 59.5)) ** 2).sum(axis=1) / (79.5**2 + 59.5**2)
     draws, pictures = np.random.default_rng(5), []
     for x, y, yaw in poses:
@@ -52,7 +62,13 @@ def take_pictures(floor, poses, camera=CAMERA):
         where = np.nan_to_num(ground @ np.array([[c, s], [-s, c]]) + (x, y), nan=50.0)
         cells = (where[:, ::-1].T + REACH) * TEXELS
         colour = np.stack([map_coordinates(floor[..., n], cells, order=1, mode="nearest") for n in range(3)], axis=1)
-        colour[beyond] = (150.0, 160.0, 180.0)
+        if around is None:
+            colour[beyond] = (150.0, 160.0, 180.0)
+        else:
+            there = np.stack([(0.9 - rise) * 200.0, (azimuth + yaw) % (2 * math.pi) * 200.0])
+            colour[beyond] = np.stack(
+                [map_coordinates(around[..., n], there, order=1, mode="nearest") for n in range(3)], 1
+            )
         colour = colour * (1.0 - 0.25 * away)[:, None] + draws.normal(0.0, 3.0, colour.shape)
         picture = np.clip(colour, 0, 255).astype(np.uint8).reshape(height, width, 3)
         picture[112:, 50:110] = 20

@@ -1,12 +1,13 @@
 """A place is made of a drive whose floor and poses are known; drives of which none can be made are refused."""
 
+import dataclasses
 import signal
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from donkeysim.calibration.wizard import write_camera
+from donkeysim.calibration.wizard import find_floor_camera, write_camera
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.rotation import between
@@ -18,6 +19,7 @@ from donkeysim.mapping.place_file import write_place
 from donkeysim.mapping.report import redraw
 from donkeysim.mapping.survey import survey
 from donkeysim.sim.simulator import Simulator
+from donkeysim.world.camera_file import load_camera
 from donkeysim.world.specs import SceneSpec, WorldSpec, load_car
 from donkeysim.world.tracks.track_file import read_track
 from mapping.painted_floor import CAMERA, RADIUS, WIDTH, list_poses, paint_floor, take_pictures, write_tub
@@ -194,6 +196,17 @@ def test_the_command_writes_the_place_and_its_report(tub, found, tmp_path, capsy
         assert picture.mode == "RGBA"
 
 
+def test_a_camera_that_was_found_is_written(tub, found, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(module, "survey", lambda *given: dataclasses.replace(found, is_found=True))
+    assert run(["place", str(tub), "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "24.0° down, found from the drive" in said
+    assert "give --width" in said
+    camera = find_floor_camera(load_camera(str(tmp_path / "round_room_camera.toml")), load_car("original"))
+    assert camera.mount.pitch == pytest.approx(CAMERA.mount.pitch)
+    assert camera.lens.focal == pytest.approx(CAMERA.lens.focal)
+
+
 # ---- what cannot become a place ----------------------------------------------------------------------------------
 
 
@@ -206,6 +219,25 @@ def refuse(path, pictures, words, monkeypatch=None):
         monkeypatch.setattr(module, "FEWEST", SHORT)
     with pytest.raises(DonkeySimError, match=words):
         survey(write_tub(path, pictures), CAMERA, None, lambda _step, _share: None)
+
+
+def test_a_drive_that_its_floor_does_not_tell_is_followed_by_what_is_above(monkeypatch):
+    asked = []
+    monkeypatch.setattr(module, "find_turns", lambda pictures, camera, report: ("turns", "returns"))
+    monkeypatch.setattr(module, "_place", lambda *given: asked.append(given) or "placed")
+    camera, placed = module._place_by_view([], CAMERA, None, "tub", print, module._LostError("lost"))
+    assert camera.ahead == pytest.approx(0.6 * CAMERA.mount.height)
+    assert placed == "placed"
+    assert asked == [([], camera, None, "tub", print, "turns", "returns")]
+
+
+def test_what_nothing_above_the_floor_saves_is_refused_for_what_the_floor_lacks(monkeypatch):
+    def tell_nothing(pictures, camera, report):
+        raise DonkeySimError("too little is seen")
+
+    monkeypatch.setattr(module, "find_turns", tell_nothing)
+    with pytest.raises(DonkeySimError, match="the floor is bare"):
+        module._place_by_view([], CAMERA, None, "tub", print, module._LostError("the floor is bare"))
 
 
 def test_a_drive_without_a_lap_is_refused(floor, tmp_path, monkeypatch):

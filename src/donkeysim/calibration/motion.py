@@ -47,12 +47,17 @@ class FloorCamera:
 
     def find_floor(self, places: FloatArray) -> FloatArray:
         """Return where on the floor pixels look, ahead and to the left [m], shape [count, 2]; not numbers: nowhere."""
+        rays = self.find_rays(places)
+        fall = np.where(rays[:, 2] < 0.0, -rays[:, 2], np.nan)
+        return rays[:, :2] * (self.mount.height / fall)[:, None] + (self.ahead, 0.0)
+
+    def find_rays(self, places: FloatArray) -> FloatArray:
+        """Return which way pixels look, ahead, to the left and up, of any length, shape [count, 3]."""
         (cx, cy), (fx, fy) = self.lens.centre, self.lens.focal
         x, y = unbend_rays(self.lens, (places[:, 0] - cx) / fx, (places[:, 1] - cy) / fy)
         axes = self._make_axes()
-        rays = axes[:, 0] - x[:, None] * axes[:, 1] - y[:, None] * axes[:, 2]
-        fall = np.where(rays[:, 2] < 0.0, -rays[:, 2], np.nan)
-        return rays[:, :2] * (self.mount.height / fall)[:, None] + (self.ahead, 0.0)
+        rays: FloatArray = axes[:, 0] - x[:, None] * axes[:, 1] - y[:, None] * axes[:, 2]
+        return rays
 
     def find_places(self, floor: FloatArray) -> FloatArray:
         """Return the pixels that show places on the floor, shape [count, 2]."""
@@ -93,7 +98,7 @@ def find_own_body(pictures: Iterable[ByteArray]) -> BoolArray:
     last: FloatArray | None = None
     mean, size, count = np.zeros((2, 1, 1)), np.zeros((1, 1)), 0
     for picture in pictures:
-        grey = cv2.GaussianBlur(_make_grey(cv2, picture), (0, 0), 1.0).astype(np.float64)
+        grey = cv2.GaussianBlur(make_grey(cv2, picture), (0, 0), 1.0).astype(np.float64)
         if last is not None and np.abs(grey - last).mean() < _STILL:
             continue  # or all that is seen by a standing car would be its body
         slope = np.stack(np.gradient(grey))
@@ -126,7 +131,7 @@ def follow_floor(
     last: ByteArray | None = None
     guess = np.zeros(3)
     for picture in pictures:
-        grey = _make_grey(cv2, picture)
+        grey = make_grey(cv2, picture)
         if last is not None:
             move = follower.find_move(last, grey, guess)
             moves.append(move)
@@ -155,7 +160,8 @@ def find_rates(moves: FloatArray, step: FloatArray) -> FloatArray:
     return rates
 
 
-def _make_grey(cv2: Any, picture: ByteArray) -> ByteArray:
+def make_grey(cv2: Any, picture: ByteArray) -> ByteArray:
+    """Return a picture's grey levels, shape [height, width]."""
     grey = picture[..., 0] if picture.shape[2] == 1 else cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
     return np.ascontiguousarray(grey)
 

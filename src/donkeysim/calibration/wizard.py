@@ -249,7 +249,7 @@ def write_camera(path: Path, lens: LensSpec, mount: Mount, ahead: float, car: Ca
     """Write a file for `--camera`; where it is on the car follows from the preset's car at rest."""
     rest, middle = _measure_car(car)
     lines = [
-        f"# Written by donkey calibrate. Height above the floor: {mount.height * 100:.1f} cm; pitch:"
+        f"# Written by donkeysim. Height above the floor: {mount.height * 100:.1f} cm; pitch:"
         f" {math.degrees(mount.pitch):.2f}° down.",
         "",
         "format = 1",

@@ -10,10 +10,11 @@ Reference:
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from donkeysim.calibration.motion import FloorCamera
+from donkeysim.calibration.motion import FloorCamera, make_grey
 from donkeysim.core.rotation import between, compose
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, FloatArray
 from donkeysim.mapping.raster import BirdsEye, Canvas, Raster, Reach, align, import_cv2
@@ -89,6 +90,19 @@ class Track:
     correlation: FloatArray
 
 
+class Turning(NamedTuple):
+    """What is known of the motion from each picture to the next besides the floor, of a car that does not slip aside.
+
+    Attributes:
+        turns: To the left [rad], shape [picture_count - 1].
+        spread: By how much a motion differs from that and from the last one's way: standard deviations, in heights of
+            the camera and [rad].
+    """
+
+    turns: FloatArray
+    spread: tuple[float, float, float]
+
+
 class FloorPictures:
     """Pictures of a drive as seen from above, without what is lens, light and car."""
 
@@ -121,21 +135,20 @@ class FloorPictures:
         return np.asarray(grain / (1.0 + np.abs(grain) / self._soft), np.float32)
 
     def _make_grey(self, picture: ByteArray) -> Float32Array:
-        flat = picture[..., 0] if picture.shape[2] == 1 else self._cv2.cvtColor(picture, self._cv2.COLOR_RGB2GRAY)
-        grey: Float32Array = flat.astype(np.float32)
-        return grey
+        return make_grey(self._cv2, picture).astype(np.float32)
 
 
-def follow(pictures: FloorPictures, report: Callable[[int], None]) -> Track:
+def follow(pictures: FloorPictures, report: Callable[[int], None], turning: Turning | None = None) -> Track:
     """Return where each picture was taken; on Ctrl-C those until then.
 
     Args:
         pictures: In driving order.
         report: Called with how many are placed.
+        turning: What else is known of the motion; None: nothing, it goes on as it was.
     """
     count = len(pictures)
     poses, correlation = np.zeros((count, 3)), np.ones(count)
-    follower = _Follower(pictures)
+    follower = _Follower(pictures, turning)
     number = 1
     try:
         for number in range(1, count):
@@ -151,11 +164,11 @@ def follow(pictures: FloorPictures, report: Callable[[int], None]) -> Track:
 class _Follower:
     """Lays one picture after the other on the submaps."""
 
-    def __init__(self, pictures: FloorPictures) -> None:
-        self._pictures, self._view = pictures, pictures.view
+    def __init__(self, pictures: FloorPictures, turning: Turning | None) -> None:
+        self._pictures, self._view, self._turning = pictures, pictures.view, turning
         self._height = pictures.view.camera.mount.height
         scale = np.array([self._height, self._height, 1.0])
-        self._steady = np.diag(1.0 / np.square(STEADY * scale))
+        self._steady = np.diag(1.0 / np.square((turning.spread if turning else STEADY) * scale))
         self._pose, self._motion, self._lost = np.zeros(3), np.zeros(3), 0
         self._last = pictures.take(0)
         self.submaps: list[Submap] = []
@@ -168,6 +181,8 @@ class _Follower:
         if self._lost >= MOST_LOST:
             self._begin(number - 1)
             self._is_fresh, self._lost = True, 0
+        if self._turning is not None:
+            self._motion = np.array([self._motion[0], 0.0, self._turning.turns[number - 1]])
         base = self.submaps[-1] if self._is_fresh or len(self.submaps) < 2 else self.submaps[-2]
         pose, correlation = self._recognise(base, compose(self._pose, self._motion), seen)
         if self._is_fresh and len(base.pictures) < 3:  # nobody knows yet how fast it drives

@@ -7,6 +7,7 @@ import base64
 import time
 from collections.abc import Sequence
 from html import escape
+from math import degrees
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
@@ -82,9 +83,10 @@ def write_report(path: Path, name: str, drive: Path, found: PlaceSurvey, drawn: 
 
 def list_facts(found: PlaceSurvey, drawn: Sequence[Redrawn]) -> list[tuple[str, str]]:
     """Return names and values of what was found, for people."""
-    road = found.road
+    road, mount = found.road, found.camera.mount
     length = float(np.hypot(*(np.roll(road.line, -1, axis=0) - road.line).T).sum())
     width = road.left + road.right
+    source = ", found from the drive" if found.is_found else ""
     borders = "lines on the floor" if road.has_lines else "no lines found: where the car drove, and some room"
     return [
         ("pictures placed", f"{len(found.poses):,}, {found.followed:.1%} of them recognised"),
@@ -92,7 +94,8 @@ def list_facts(found: PlaceSurvey, drawn: Sequence[Redrawn]) -> list[tuple[str, 
         ("stretches recognised again", f"{found.loop_count}"),
         ("lap", f"{length:.2f} m"),
         ("road", f"{np.median(width):.2f} m wide ({width.min():.2f} to {width.max():.2f}), {borders}"),
-        ("camera above the floor", f"{100 * found.camera.mount.height:.1f} cm"),
+        ("camera", f"field of view {degrees(found.camera.lens.fov):.0f}°, {degrees(mount.pitch):.1f}° down{source}"),
+        ("camera above the floor", f"{100 * mount.height:.1f} cm"),
         ("floor redrawn", f"{np.median([one.psnr for one in drawn]):.1f} dB in the median"),
     ]
 

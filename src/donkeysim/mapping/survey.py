@@ -6,6 +6,7 @@ The last millimetres are found here: every picture is laid on the floor that all
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,10 +17,12 @@ from donkeysim.core.rotation import between, compose, make_matrix
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray, LongArray
 from donkeysim.mapping.floor import PaintedFloor, paint_floor, paint_ring
 from donkeysim.mapping.loops import close_loops
-from donkeysim.mapping.odometry import BLUR, REACH, FloorPictures, Track, follow
+from donkeysim.mapping.odometry import BLUR, REACH, FloorPictures, Track, Turning, follow
 from donkeysim.mapping.pose_graph import Edge, bound, solve, take_root
 from donkeysim.mapping.raster import FEWEST_CELLS, Canvas, Raster, align
 from donkeysim.mapping.road import Road, find_road
+from donkeysim.mapping.self_calibration import SURE, find_camera, find_turns, keep_from_slipping
+from donkeysim.mapping.turns import Returns
 
 FEWEST = 200
 """Pictures of ten seconds; a lap takes longer."""
@@ -66,6 +69,7 @@ class PlaceSurvey:
     Attributes:
         pictures: Those that were placed.
         camera: That took them, of their size; in the place's scale.
+        is_found: Whether the camera was found from the drive; its height is a guess then, unless a width tells.
         own: Where they show the car.
         poses: Of the middle between the axles, shape [picture_count, 3].
         correlation: How much each was like what was seen before; 0: not recognised.
@@ -77,6 +81,7 @@ class PlaceSurvey:
 
     pictures: Sequence[ByteArray]
     camera: FloorCamera
+    is_found: bool
     own: BoolArray
     poses: FloatArray
     correlation: FloatArray
@@ -91,7 +96,7 @@ class PlaceSurvey:
         return float((self.correlation > 0.0).mean())
 
 
-def survey(tub: Path, camera: FloorCamera, width: float | None, report: Report) -> PlaceSurvey:
+def survey(tub: Path, camera: FloorCamera | None, width: float | None, report: Report) -> PlaceSurvey:
     """Return what a drive tells of a place.
 
     Ctrl-C makes the place of what has been found until then: of the pictures that have been followed, or without what
@@ -99,7 +104,7 @@ def survey(tub: Path, camera: FloorCamera, width: float | None, report: Report) 
 
     Args:
         tub: The drive: a lap and a half or more.
-        camera: That took it, of any size.
+        camera: That took it, of any size; None: it is found from the drive, see `self_calibration`.
         width: Of the road [m], which tells the scale; None: the camera's height does.
         report: Called now and then.
 
@@ -107,23 +112,19 @@ def survey(tub: Path, camera: FloorCamera, width: float | None, report: Report) 
         DonkeySimError: No place can be made of it; the text says why.
     """
     pictures = _read_pictures(tub)
-    camera = replace(camera, lens=scale_lens(camera.lens, (pictures[0].shape[1], pictures[0].shape[0])))
     own = find_own_body(pictures)
     _refuse_still(pictures, own, tub)
-    floor_pictures = FloorPictures(pictures, camera, own)
-    if floor_pictures.view.seen.sum() < FEWEST_CELLS:
-        raise DonkeySimError(
-            "with this lens and mounting, the pictures show too little of the floor; does the camera look straight "
-            "ahead, or is it another one?"
-        )
-    track = follow(floor_pictures, lambda done: report("following the floor", done / len(pictures)))
-    _refuse_lost(track, camera, tub)
-    poses, loop_count = close_loops(track, camera.mount.height, lambda share: report("closing loops", share))
-    if not loop_count:
-        raise DonkeySimError(
-            f"the drive in {tub} was followed, but nowhere does it show the same floor again: drive one and a half "
-            "laps or more, in one direction and in steady light; or the camera's lens and mounting are not those given."
-        )
+    is_found = camera is None
+    if camera is None:
+        camera, turns, returns = find_camera(pictures, lambda share: report("finding the camera", share))
+        placed = _place(pictures, camera, own, tub, report, turns, returns)
+    else:
+        camera = replace(camera, lens=scale_lens(camera.lens, (pictures[0].shape[1], pictures[0].shape[0])))
+        try:
+            placed = _place(pictures, camera, own, tub, report)
+        except _LostError as lost:
+            camera, placed = _place_by_view(pictures, camera, own, tub, report, lost)
+    track, floor_pictures, poses, loop_count = placed
     pictures, chosen = pictures[: len(poses)], choose_pictures(poses, camera.mount.height)
     poses = refine(floor_pictures, poses, chosen, lambda share: report("refining", share))
     floor = paint_floor(pictures, poses, chosen, camera, own, lambda share: report("painting the floor", share))
@@ -133,7 +134,7 @@ def survey(tub: Path, camera: FloorCamera, width: float | None, report: Report) 
             width / float(np.median(road.left + road.right)), camera, poses, floor, road
         )
     ring = paint_ring(pictures, poses[:, 2], camera, own, floor)
-    return PlaceSurvey(pictures, camera, own, poses, track.correlation, loop_count, floor, road, ring)
+    return PlaceSurvey(pictures, camera, is_found, own, poses, track.correlation, loop_count, floor, road, ring)
 
 
 def _read_pictures(tub: Path) -> list[ByteArray]:
@@ -144,6 +145,62 @@ def _read_pictures(tub: Path) -> list[ByteArray]:
             "one and a half laps at least."
         )
     return [record.load_image() for record in records]
+
+
+class _LostError(DonkeySimError):
+    """The floor does not tell where the car was; what is above it may."""
+
+
+class _Placed(NamedTuple):
+    track: Track
+    floor: FloorPictures
+    poses: FloatArray
+    loop_count: int
+
+
+def _place(
+    pictures: Sequence[ByteArray],
+    camera: FloorCamera,
+    own: BoolArray,
+    tub: Path,
+    report: Report,
+    turns: FloatArray | None = None,
+    returns: Returns | None = None,
+) -> _Placed:
+    """Return where pictures were taken, by the floor, and by turns and returning views where they are known."""
+    floor = FloorPictures(pictures, camera, own)
+    if floor.view.seen.sum() < FEWEST_CELLS:
+        raise DonkeySimError(
+            "with this lens and mounting, the pictures show too little of the floor; does the camera look straight "
+            "ahead, or is it another one?"
+        )
+    turning = None if turns is None else Turning(turns, SURE)
+    track = follow(floor, lambda done: report("following the floor", done / len(pictures)), turning)
+    _refuse_lost(track, camera, tub)
+    poses, loop_count = close_loops(track, camera.mount.height, lambda share: report("closing loops", share), returns)
+    if not loop_count:
+        error = DonkeySimError if len(poses) < len(pictures) else _LostError
+        raise error(
+            f"the drive in {tub} was followed, but nowhere does it show the same floor again: drive one and a half "
+            "laps or more, in one direction and in steady light; or the camera's lens and mounting are not those given."
+        )
+    return _Placed(track, floor, poses, loop_count)
+
+
+def _place_by_view(
+    pictures: Sequence[ByteArray], camera: FloorCamera, own: BoolArray, tub: Path, report: Report, lost: _LostError
+) -> tuple[FloorCamera, _Placed]:
+    """Return the camera as it is used, and where pictures were taken by the floor and what is above it.
+
+    Raises:
+        _LostError: That does not help either; it is `lost`.
+    """
+    camera = keep_from_slipping(camera)
+    try:
+        turns, returns = find_turns(pictures, camera, lambda share: report("finding the camera", share))
+        return camera, _place(pictures, camera, own, tub, report, turns, returns)
+    except DonkeySimError:
+        raise lost from None
 
 
 def _refuse_still(pictures: Sequence[ByteArray], own: BoolArray, tub: Path) -> None:
@@ -158,21 +215,25 @@ def _refuse_lost(track: Track, camera: FloorCamera, tub: Path) -> None:
     """Refuse a drive that was not followed, or that leads nowhere."""
     followed = float((track.correlation > 0.0).mean())
     if followed < LEAST_FOLLOWED:
-        raise DonkeySimError(
+        raise _LostError(
             f"the floor was recognised in {followed:.0%} of the pictures in {tub} only, {LEAST_FOLLOWED:.0%} are "
             "needed: they are too dark or too blurred, the floor shows nothing, or another camera took them."
         )
     way = float(np.hypot(*np.diff(track.poses[:, :2], axis=0).T).sum())
     if way < LEAST_WAY * camera.mount.height:
         raise DonkeySimError(f"the car in {tub} drove {way:.1f} m in all; a place takes one and a half laps.")
-    steps = between(track.poses[:-1], track.poses[1:])
-    lever = float(steps[:, 1] @ steps[:, 2]) / max(1e-9, float(steps[:, 2] @ steps[:, 2]))
-    slide = float(np.std(steps[:, 1] - lever * steps[:, 2])) / camera.mount.height
-    if slide > MOST_SLIDE:
-        raise DonkeySimError(
+    if _find_slide(track, camera) > MOST_SLIDE:
+        raise _LostError(
             f"by the pictures in {tub} the car would slide aside as no car does: the floor shows too little besides "
             "lines along the road, or the camera's lens and mounting are not those given."
         )
+
+
+def _find_slide(track: Track, camera: FloorCamera) -> float:
+    """Return by how much a track goes aside that no turn explains, from picture to picture [height of the camera]."""
+    steps = between(track.poses[:-1], track.poses[1:])
+    lever = float(steps[:, 1] @ steps[:, 2]) / max(1e-9, float(steps[:, 2] @ steps[:, 2]))
+    return float(np.std(steps[:, 1] - lever * steps[:, 2])) / camera.mount.height
 
 
 def _scale(

@@ -5,7 +5,7 @@ floor that they show, as one picture, and the road: its borders are the lines on
 car drove. The place is a track file with its picture, and a report to look at. The camera is needed: a preset, or
 better the file that calibration wrote. Ctrl-C makes the place of what has been found so far.
 
-For example: donkey place data --camera mycar_camera.toml --name my_room
+For example: donkey place data --width 600 --name my_room
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ from donkeysim.cli.console import console, show_progress
 SHOWN = 24
 """Pictures that are drawn beside the place's own."""
 
-STEPS = ("following the floor", "closing loops", "refining", "painting the floor")
+STEPS = ("finding the camera", "following the floor", "closing loops", "refining", "painting the floor")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add = parser.add_argument
     add("tub", metavar="TUB", help="the drive")
-    add("--camera", required=True, metavar="NAME|FILE", help="that took it: preset, or file of calibrate")
+    add(
+        "--camera", metavar="NAME|FILE", help="that took it: preset, or file of calibrate (default: found in the drive)"
+    )
     add("--car", default="original", metavar="PRESET", help="preset whose camera mounting the file is for")
     add("--width", type=float, metavar="MM", help="of the road, border to border: the scale (default: by the camera)")
     add("--name", metavar="NAME", help="of the place (default: that of the tub's folder)")
@@ -34,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make the place, write its report, and say what comes next."""
-    from donkeysim.calibration.wizard import find_floor_camera
+    from donkeysim.calibration.wizard import find_floor_camera, write_camera
     from donkeysim.core.errors import SpecError
     from donkeysim.core.files import check_place
     from donkeysim.mapping.place_file import write_place
@@ -50,10 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
     check_place(folder / f"{name}.toml")
     if arguments.width is not None and not 50.0 <= arguments.width <= 20_000.0:
         raise SpecError(f"--width {arguments.width:g} is not valid; it takes 50 to 20000 mm from border to border.")
-    camera = find_floor_camera(load_camera(arguments.camera), load_car(arguments.car))
+    car = load_car(arguments.car)
+    camera = find_floor_camera(load_camera(arguments.camera), car) if arguments.camera else None
+    width = None if arguments.width is None else arguments.width / 1000.0
     with show_progress("making the place") as report:
-        width = None if arguments.width is None else arguments.width / 1000.0
-        found = survey(tub, camera, width, lambda step, share: report(round(100 * (STEPS.index(step) + share)), 400))
+        found = survey(
+            tub, camera, width, lambda step, share: report(round(100 * (STEPS.index(step) + share)), 100 * len(STEPS))
+        )
     track = write_place(folder, name, found.floor, found.road, found.ring, tub.name, len(found.poses))
     numbers = list(range(0, len(found.poses), max(1, len(found.poses) // SHOWN)))[:SHOWN]
     gains = found.floor.gain[numbers]
@@ -63,5 +68,11 @@ def run(arguments: argparse.Namespace) -> int:
     for fact, value in list_facts(found, drawn):
         console.print(f"  {fact:<28}{value}", soft_wrap=True)
     console.print(f"saved {track} with its line, floor and surroundings beside it; look at {page}", soft_wrap=True)
+    if found.is_found:
+        file = folder / f"{name}_camera.toml"
+        write_camera(file, found.camera.lens, found.camera.mount, found.camera.ahead, car)
+        console.print(f"saved {file}: the car's camera, for donkey_sim --camera", soft_wrap=True)
+        if width is None:
+            console.print("how large all is was not told: give --width, the road's, in mm", soft_wrap=True)
     console.print(f"drive there: donkey_sim --scene {name} --tracks {folder}", soft_wrap=True)
     return 0
