@@ -50,7 +50,7 @@ SURE, UNSURE = (0.028, 0.006, 0.006), (0.028, 0.02, 0.02)
 """How well the motion is known, see `Turning.spread`: with the right camera, and while it is looked for."""
 
 _LEVER = (
-    0.6  # How far a camera is before where its car does not slip aside, in its heights: 0.58 to 0.64 in four drives
+    0.6  # How far a camera is before where its car does not slip aside, in its heights: 0.55 to 0.71 in four drives
 )
 _SLIP = 0.75  # A lens that is too long by a share makes the floor turn less by so much of it
 _MISTAKE = 0.03  # Floor that turns otherwise by more was not recognised [rad]
