@@ -94,7 +94,7 @@ def test_what_returns_says_where_submaps_are():
 
 
 def refuse(pictures, words):
-    with pytest.raises(DonkeySimError, match=f"cannot be found from the drive.*{words}.*give --camera"):
+    with pytest.raises(DonkeySimError, match=f"cannot be found in it: .*({words}).*give --camera"):
         find_camera(pictures, lambda _share: None)
 
 
@@ -103,12 +103,12 @@ def test_a_drive_without_a_lap_is_refused(pictures):
 
 
 def test_nothing_above_the_floor_is_refused():
-    refuse(take_pictures(paint_floor(), list_poses(60)), "too little is seen|horizon is not seen|no view returns")
+    refuse(take_pictures(paint_floor(), list_poses(60)), "the horizon is not in")
 
 
 def test_a_camera_that_looks_down_is_refused():
     down = FloorCamera(CAMERA.lens, Mount(0.16, math.radians(55.0), 0.0), 0.05)
-    refuse(take_pictures(paint_floor(), list_poses(60), down), "horizon is not seen|too little is seen")
+    refuse(take_pictures(paint_floor(), list_poses(60), down), "the horizon is not in")
 
 
 def test_views_that_return_without_a_turn_are_refused(pictures):

@@ -20,12 +20,11 @@ from scipy.optimize import least_squares
 
 from donkeysim.calibration.camera import Mount
 from donkeysim.calibration.motion import FloorCamera, find_own_body, scale_lens
-from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.rotation import between
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, FloatArray
 from donkeysim.mapping.odometry import FloorPictures, Turning, follow
 from donkeysim.mapping.raster import FEWEST_CELLS
-from donkeysim.mapping.turns import CELL, Returns, find_returns, find_shifts, measure, shrink, watch
+from donkeysim.mapping.turns import CELL, Returns, find_returns, find_shifts, lack_camera, measure, shrink, watch
 from donkeysim.world.lens import LensSpec
 
 HEIGHT = 0.18
@@ -49,9 +48,7 @@ TRIED = 300
 SURE, UNSURE = (0.028, 0.006, 0.006), (0.028, 0.02, 0.02)
 """How well the motion is known, see `Turning.spread`: with the right camera, and while it is looked for."""
 
-_LEVER = (
-    0.6  # How far a camera is before where its car does not slip aside, in its heights: 0.55 to 0.71 in four drives
-)
+_LEVER = 0.6  # How far a camera is before where its car does not slip, in its heights: 0.55 to 0.71 in four drives
 _SLIP = 0.75  # A lens that is too long by a share makes the floor turn less by so much of it
 _MISTAKE = 0.03  # Floor that turns otherwise by more was not recognised [rad]
 _STEPS = (2.0, 1.0)  # Rows by which horizon and centre are moved, round by round [pixel]
@@ -116,19 +113,13 @@ def find_camera(
     around = min(range(1, MOST_AROUND + 1), key=lambda count: _fit(fields, _divide(returns, count), fields.horizon)[1])
     pixels = _divide(returns, around)
     if _fit(fields, pixels, fields.horizon)[1] > WORST_FIT:
-        raise DonkeySimError(
-            "the camera of this drive cannot be found from the drive: what it sees above the floor moves as with no "
-            "lens, too near or too blurred; give --camera: a preset, or the file of donkey calibrate."
-        )
+        raise lack_camera("what it sees above the floor moves as with no lens, being too near or too blurred")
     turns = shifts / pixels
     lap = slice(int(returns.begin[returns.lap]), int(returns.end[returns.lap]))
     judge = _Judge(pictures[lap.start : lap.stop + 1], turns[lap], fields, pixels)
     best = judge.search(lambda share: report(0.5 + 0.5 * share))
     if best.correlation < LEAST_CORRELATION:
-        raise DonkeySimError(
-            "the camera of this drive cannot be found from the drive: with none that was tried, its pictures show the "
-            "same floor; give --camera: a preset, or the file of donkey calibrate."
-        )
+        raise lack_camera("with none that was tried its pictures show the same floor again and again")
     first = pictures[0].shape
     return replace(best.camera, lens=scale_lens(best.camera.lens, (first[1], first[0]))), turns, returns
 
@@ -178,10 +169,7 @@ def _find_fields(moved: Float32Array, shifts: FloatArray, size: tuple[int, int])
     up = np.median(np.nan_to_num(driven[:, middle - 3 : middle + 3, 1]), axis=1)
     below = np.flatnonzero((up[:-1] < 0.0) & (up[1:] >= 0.0))
     if len(below) == 0:
-        raise DonkeySimError(
-            "the camera of this drive cannot be found from the drive, for the horizon is not seen in it; give "
-            "--camera: a preset, or the file of donkey calibrate."
-        )
+        raise lack_camera("the horizon is not in its pictures")
     first = int(below[0])
     horizon = CELL * (first + 0.5 + up[first] / (up[first] - up[first + 1])) - 0.5
     used = (row <= first) & (column > 0) & (column < columns - 1) & np.isfinite(turned).all(axis=2)

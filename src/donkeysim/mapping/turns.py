@@ -59,6 +59,14 @@ class Returns(NamedTuple):
     lap: int
 
 
+def lack_camera(why: str) -> DonkeySimError:
+    """Return what is raised where a drive does not tell its camera; `why` is a clause."""
+    return DonkeySimError(
+        f"the camera of this drive cannot be found in it: {why}; or give --camera, a preset or the file of donkey "
+        "calibrate."
+    )
+
+
 def watch(pictures: Sequence[ByteArray], report: Callable[[int], None]) -> Float32Array:
     """Return how what each picture shows moves until the next, in cells; not numbers: where that is not told.
 
@@ -130,10 +138,7 @@ def find_shifts(moved: Float32Array, horizon: float | None = None) -> FloatArray
     shift[is_told] = np.nanmedian(ahead[is_told], axis=1)
     is_told &= np.abs(np.nan_to_num(shift)) < _FASTEST
     if is_told.mean() < 1.0 - _MOST_GAPS:
-        raise DonkeySimError(
-            "the camera of this drive cannot be found from the drive, for too little is seen ahead above the floor; "
-            "give --camera: a preset, or the file of donkey calibrate."
-        )
+        raise lack_camera("too little is seen ahead above the floor")
     numbers = np.arange(len(moved))
     shifts: FloatArray = np.interp(numbers, numbers[is_told], shift[is_told])
     return shifts
@@ -162,10 +167,7 @@ def find_returns(pictures: Sequence[ByteArray], shifts: FloatArray, horizon: flo
     near = np.abs(shift[:, None] - shift) < _TOGETHER * np.abs(shift)[:, None]
     many = near.sum(axis=1)
     if len(shift) < FEWEST_VIEWS or many.max() < FEWEST_VIEWS // 2:
-        raise DonkeySimError(
-            "the camera of this drive cannot be found from the drive, for no view returns: drive one and a half laps "
-            "or more in one direction; or give --camera: a preset, or the file of donkey calibrate."
-        )
+        raise lack_camera("no view returns; drive one and a half laps or more in one direction")
     often = np.flatnonzero(many >= 0.5 * many.max())
     once = often[np.abs(shift[often]).argmin()]  # others are two laps or more
     lap = float(np.median(shift[near[once]]))
