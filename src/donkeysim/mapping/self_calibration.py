@@ -50,7 +50,6 @@ SURE, UNSURE = (0.028, 0.006, 0.006), (0.028, 0.02, 0.02)
 
 _LEVER = 0.6  # How far a camera is before where its car does not slip, in its heights: 0.55 to 0.71 in four drives
 _SLIP = 0.75  # A lens that is too long by a share makes the floor turn less by so much of it
-_MISTAKE = 0.03  # Floor that turns otherwise by more was not recognised [rad]
 _STEPS = (2.0, 1.0)  # Rows by which horizon and centre are moved, round by round [pixel]
 _FARTHEST_STEPS = 3
 _BENDS = (-0.15, 0.15)  # First coefficients with which a lens is looked for: of a fisheye, and of one that is none
@@ -301,8 +300,16 @@ class _Judge:
             raise KeyboardInterrupt  # `follow` only ends early
         steps, known = between(track.poses[:-1], track.poses[1:]), track.correlation[1:] > 0.0
         turns = self._turns[: len(steps)][known]
-        more = np.clip(steps[known, 2] - turns, -_MISTAKE, _MISTAKE)
-        return _Trial(camera, float(track.correlation.mean()), 1.0 + float(more @ turns) / float(turns @ turns))
+        return _Trial(camera, float(track.correlation.mean()), _find_share(steps[known, 2], turns))
+
+
+def _find_share(turned: FloatArray, turns: FloatArray) -> float:
+    """Return the weighted median of how far the floor turned for how far the view did; few pictures are mistaken."""
+    weight = np.abs(turns)
+    share = turned / np.where(weight > 1e-6, turns, 1.0)
+    order = np.argsort(share)
+    middle = np.searchsorted(np.cumsum(weight[order]), 0.5 * weight.sum())
+    return float(share[order[min(int(middle), len(order) - 1)]])
 
 
 def _ignore(count: int) -> None:
