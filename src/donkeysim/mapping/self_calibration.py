@@ -256,6 +256,9 @@ class _Judge:
         """Return the best camera.
 
         By turns, the scale by how far the floor turns; the horizon and the lens's centre by how alike the floor is.
+
+        Raises:
+            DonkeySimError: No scale near that of the view ahead makes the floor turn as far.
         """
         middle = 0.5 * (self._fields.size[1] - 1)
         rows = np.array([self._fields.horizon, 0.0])
@@ -264,7 +267,7 @@ class _Judge:
         for turn, step in enumerate(_STEPS):
             scale *= 1.0 + (self._try(rows, scale, len(self._pictures)).turned - 1.0) / _SLIP
             if abs(scale - 1.0) > MOST_OFF:
-                return _Trial(self._try(rows, 1.0, 2).camera, 0.0, 1.0)
+                raise lack_camera("the floor turns otherwise than what is above it")
             for axis in (0, 1):
                 rows = self._climb(rows, axis, step, scale)
                 report((turn + 0.5 * (axis + 1)) / len(_STEPS))

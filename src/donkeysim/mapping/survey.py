@@ -71,7 +71,8 @@ class PlaceSurvey:
         camera: That took them, of their size; in the place's scale.
         is_found: Whether the camera was found from the drive; its height is a guess then, unless a width tells.
         own: Where they show the car.
-        poses: Of the middle between the axles, shape [picture_count, 3].
+        poses: Of the middle between the axles, or of where the car does not slip aside, a little behind, if what is
+            above the floor was needed, shape [picture_count, 3].
         correlation: How much each was like what was seen before; 0: not recognised.
         loop_count: How often a stretch was recognised that was driven before.
         floor: What they show.
@@ -152,6 +153,8 @@ class _LostError(DonkeySimError):
 
 
 class _Placed(NamedTuple):
+    """The drive as it was followed, on what, and where its pictures were taken after so many loops were closed."""
+
     track: Track
     floor: FloorPictures
     poses: FloatArray
