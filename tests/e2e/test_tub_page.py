@@ -14,10 +14,10 @@ from playwright.sync_api import expect
 
 from donkeysim.core.image import encode_jpeg
 from donkeysim.drive.tub_page import create_app
-from donkeysim.tub.edit import delete_range
 from donkeysim.tub.reader import TubReader
 from stand_ins.served_app import ServedApp
 from tub.drives import write_tub
+from tub.mixed import delete_range
 
 pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
 

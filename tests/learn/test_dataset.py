@@ -8,8 +8,8 @@ import pytest
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.learn.dataset import make_examples, make_targets, make_vectors, read_records, split_examples
 from donkeysim.learn.kinds import PilotSpec, get_kind
-from donkeysim.tub.edit import delete_range
 from stand_ins.steered_tub import CHANNELS, draw_post, write_steered_tub
+from tub.mixed import delete_range
 
 SPEC = PilotSpec(image_shape=(80, 80, 3))
 

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from donkeysim.tub.edit import delete_range
+from donkeysim.tub.edit import change_deleted
 from donkeysim.tub.writer import TubWriter
 
 INPUTS = {
@@ -20,6 +20,11 @@ INPUTS = {
 }
 HEIGHT, WIDTH = 32, 40
 DELETED = {2, 3}
+
+
+def delete_range(folder, first, last):
+    """Mark the records at positions `first` to `last`, both included, as deleted; returns all that are."""
+    return change_deleted(folder, lambda deleted, count: deleted | set(range(max(first, 0), min(last + 1, count))))
 
 
 def make_record(number, size=(HEIGHT, WIDTH)):

@@ -12,12 +12,11 @@ from PIL import Image
 
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import TubError
-from donkeysim.tub.edit import delete_range
 from donkeysim.tub.formats.convert import choose_kind, convert, recognise
 from donkeysim.tub.formats.lerobot import LeRobotOptions
 from donkeysim.tub.reader import TubReader
 from donkeysim.tub.writer import TubWriter
-from tub.mixed import DELETED, HEIGHT, INPUTS, WIDTH, make_record, write_drive
+from tub.mixed import DELETED, HEIGHT, INPUTS, WIDTH, delete_range, make_record, write_drive
 from tub.strict import read_strictly
 
 NAMES = {"tub": "copy", "lerobot": "lerobot", "minari": "drive-v0", "mcap": "drive.mcap", "parquet": "drive.parquet"}

@@ -5,10 +5,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from donkeysim.core.errors import TubError
-from donkeysim.tub.edit import change_deleted, delete_range
+from donkeysim.tub.edit import change_deleted
 from donkeysim.tub.reader import TubReader
 from donkeysim.tub.writer import TubWriter
 from tub.drives import INPUTS, TYPES, make_record, write_tub
+from tub.mixed import delete_range
 from tub.strict import read_strictly
 
 

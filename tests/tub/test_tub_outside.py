@@ -6,7 +6,6 @@ import pytest
 
 from donkeysim.core.errors import DonkeySimError, TubError
 from donkeysim.tub import writer as tub_writer
-from donkeysim.tub.edit import delete_range
 from donkeysim.tub.film import write_film
 from donkeysim.tub.folder import next_tub_path
 from donkeysim.tub.histogram import draw_histograms
@@ -15,6 +14,7 @@ from donkeysim.tub.writer import TubWriter
 from small_disk import fill_up, forbid_writing, list_files, mount_disk
 from stand_ins.untrained_models import make_picture
 from tub.drives import INPUTS, TYPES, make_record, write_tub
+from tub.mixed import delete_range
 from tub.strict import read_strictly
 
 

@@ -26,7 +26,7 @@ from donkeysim.tub.catalog import (
     read_lines,
     read_table,
 )
-from donkeysim.tub.edit import TubLock, find_last_alive
+from donkeysim.tub.edit import TubLock, find_last_alive, open_for_change, refuse_old_format
 from donkeysim.tub.files import AppendedFile, explain_failure, replace_file, write_file
 from donkeysim.tub.manifest import (
     DEFAULT_CATALOG_LENGTH,
@@ -40,7 +40,6 @@ from donkeysim.tub.manifest import (
     has_records,
 )
 from donkeysim.tub.reader import make_record
-from donkeysim.tub.repair import open_for_change, refuse_old_format
 from donkeysim.tub.values import PICTURE_ERRORS, check_types, convert_values, measure_picture, name_picture
 
 logger = logging.getLogger(__name__)

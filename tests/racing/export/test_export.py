@@ -21,12 +21,12 @@ from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.files import choose_free
 from donkeysim.core.image import decode_picture
 from donkeysim.racing.export import parquet_file
+from donkeysim.racing.export.charts import fit_colour, format_time, show_name
 from donkeysim.racing.export.mcap_file import SCHEMAS, McapExport
 from donkeysim.racing.export.parquet_file import COLUMNS, ParquetExport
 from donkeysim.racing.export.report_page import ReportExport, format_report
 from donkeysim.racing.export.story import StoryKeeper, price_incidents
 from donkeysim.racing.export.walk import CAR_COLUMNS, RaceWalk, export_race
-from donkeysim.racing.export.words import fit_colour, format_time, show_name
 from donkeysim.racing.rules import act
 from donkeysim.racing.rules.course import RaceCourse
 from donkeysim.racing.rules.director import RACE

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from donkeysim.core.chart import choose_ticks
-from donkeysim.racing.export.charts import Curve, Side, draw_chart
+from donkeysim.racing.export.charts import Curve, Side, draw_chart, join_words, show_name
 from donkeysim.racing.export.report_page import fill_page, format_chips, format_table, format_who
-from donkeysim.racing.export.words import join_words, show_name
 from donkeysim.racing.rules.standings import LeagueLine, Outcome, count_points
 
 GOLDEN_HUE = 0.618

@@ -11,16 +11,21 @@ from typing import IO
 from donkeysim import __version__
 from donkeysim.core.errors import format_count
 from donkeysim.racing.export.charts import (
+    DARK_GROUND,
+    LIGHT_GROUND,
     SPEED_CLASSES,
     draw_gaps,
     draw_lap_chart,
     draw_lap_times,
     draw_map,
     draw_speeds,
+    fit_colour,
+    format_time,
+    join_words,
+    show_name,
 )
 from donkeysim.racing.export.story import CarStory, IncidentStory, RaceStory, StoryKeeper
 from donkeysim.racing.export.walk import RaceWalk
-from donkeysim.racing.export.words import DARK_GROUND, LIGHT_GROUND, fit_colour, format_time, join_words, show_name
 from donkeysim.racing.rules.classification import FINISHED, Placing
 from donkeysim.racing.rules.describe import describe_kind, describe_rules
 from donkeysim.racing.rules.director import OVER
