@@ -43,7 +43,7 @@ def found(tub):
     steps = []
     found = survey(tub, CAMERA, None, lambda step, share: steps.append((step, share)))
     assert sorted({step for step, _ in steps}) == [
-        "closing loops", "following the floor", "painting the floor", "refining"
+        "adding panels", "closing loops", "following the floor", "painting the floor", "refining"
     ]  # fmt: skip
     assert all(0.0 < share <= 1.0 for _, share in steps)
     return found
@@ -91,12 +91,10 @@ def assert_same_line(ours, theirs):
 
 
 def test_the_place_loads_and_shows_what_the_drive_showed(found, tmp_path):
-    track = write_place(tmp_path, "round_room", found.floor, found.road, found.ring, "round_room", COUNT)
+    track = write_place(tmp_path, "round_room", found, "round_room")
     read = read_track(track)
     assert read.ground.patches[0].picture == str(tmp_path / "round_room_floor.webp")
-    numbers = [20, 90, 160]
-    gains = found.floor.gain[numbers]
-    drawn = redraw(track, found.camera, found.own, found.pictures, found.poses, found.floor, numbers, gains)
+    drawn = redraw(track, found, [20, 90, 160])
     assert min(one.psnr for one in drawn) > 22.0
     assert max(one.floor.mean() for one in drawn) < 0.9
     simulator = Simulator(WorldSpec(SceneSpec(str(track))))

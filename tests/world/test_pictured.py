@@ -11,8 +11,9 @@ import pytest
 from PIL import Image
 
 from donkeysim.core.errors import SceneError
+from donkeysim.sim.simulator import Simulator
 from donkeysim.world.scene import SHADE_UNLIT, Scene
-from donkeysim.world.specs import SceneSpec
+from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec
 from donkeysim.world.tracks import load_scene
 from donkeysim.world.tracks.art import read_picture
 from donkeysim.world.tracks.paths.path_csv import read_points
@@ -126,9 +127,31 @@ def test_a_bale_is_as_large_as_the_file_says(tmp_path):
     assert [scene.hit_names[name] for name in scene.colliders.name] == ["HayBale"]
 
 
+def test_a_panel_along_points_shows_its_picture_to_their_left_from_left_to_right(tmp_path):
+    halves = np.zeros((90, 300, 3), np.uint8)  # no sides of powers of two
+    halves[:, :150, 0] = halves[:, 150:, 2] = 220
+    Image.fromarray(halves).save(tmp_path / "halves.png")
+    line = "points = [[3.0, -5.0], [5.0, -5.0], [5.0, -4.0]]\nheight = 0.5\n"  # its front looks north and west
+    scene = load(tmp_path, f'[[panels]]\npicture = "halves.png"\n{line}hit = "mural"\n')
+    assert [scene.hit_names[name] for name in scene.colliders.name] == ["mural", "mural"]
+    assert scene.colliders.centre == pytest.approx(np.array([(4.0, -5.01, 0.25), (5.01, -4.5, 0.25)]), abs=1e-6)
+    assert scene.colliders.half_size == pytest.approx(np.array([(0.01, 1.0, 0.25), (0.01, 0.5, 0.25)]))
+    simulator = Simulator(WorldSpec(SceneSpec(str(tmp_path / "place.toml"))))
+    eye = CameraSpec(width=64, height=32)
+    right, left = (simulator.view(0, (x, -4.2, 0.25), (0.0, 0.0, yaw), eye) for x, yaw in ((3.3, -1.57), (4.2, 0.0)))
+    behind = simulator.view(0, (3.3, -6.0, 0.25), (0.0, 0.0, 1.57), eye)
+    simulator.close()
+    assert right[16, 32, 2] > 120 > 60 > right[16, 32, 0], "the line begins at the picture's right edge"
+    assert left[16, 32, 0] > 120 > 60 > left[16, 32, 2]
+    assert behind[16, 32, 0] > 60, "nobody sees it from behind"
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
+        ('picture = "crowd"\npoints = [[3.0, -5.0], [4.0, -5.0]]\nheight = 1.0', "along points has a height, and no"),
+        ('picture = "crowd"\nsize = [0.0, 0.0]\npoints = [[3.0, -5.0], [4.0, -5.0]]', "a height above 0"),
+        ('picture = "crowd"\nsize = [0.0, 0.0]\nheight = 1.0\npoints = [[3.0, -5.0], [3.0, -5.0]]', "leave one out"),
         ('picture = "crowds"\nplaces = [[3.0, -5.0, 0.0]]', "did you mean 'crowd'"),
         ('picture = "crowd"\nplaces = [[3.0, -5.0]]', "each \\[x, y, yaw in degrees\\]"),
         ('picture = "crowd"\nplaces = [[3.0, -5.0, 0.0]]\ntilt = 90.0\nhit = "x"', "only an upright panel"),
@@ -136,7 +159,7 @@ def test_a_bale_is_as_large_as_the_file_says(tmp_path):
 )
 def test_a_wrong_panel_is_refused_where_it_stands(tmp_path, text, says):
     with pytest.raises(SceneError, match=rf"place.toml, line 1[3-9].*{says}"):
-        load(tmp_path, f"[[panels]]\nsize = [1.0, 1.0]\n{text}\n")
+        load(tmp_path, "[[panels]]\n" + ("" if "size" in text else "size = [1.0, 1.0]\n") + text + "\n")
 
 
 def test_walls_of_a_room_have_their_own_pictures_and_names(tmp_path):

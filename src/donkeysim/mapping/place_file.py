@@ -13,6 +13,7 @@ from donkeysim.core.files import write_whole
 from donkeysim.core.types import ByteArray, FloatArray
 from donkeysim.mapping.floor import PaintedFloor
 from donkeysim.mapping.road import Road
+from donkeysim.mapping.survey import PlaceSurvey
 from donkeysim.world.tracks.new_track import refuse_track_name
 
 FADE = 0.1
@@ -58,34 +59,44 @@ sky = "{name}_around.webp"
 fog_density = 0.0
 """
 
+_PANEL = """
+[[panels]]
+picture = "{name}_panel_{number}.webp"
+points = [{points}]
+height = {height:.4f}
+cutout = true
+hit = "wall"
+name = "wall"
+"""
 
-def write_place(
-    folder: Path, name: str, floor: PaintedFloor, road: Road, ring: ByteArray, drive: str, record_count: int
-) -> Path:
+
+def write_place(folder: Path, name: str, found: PlaceSurvey, drive: str) -> Path:
     """Write the files of a place, and return the track file.
 
     Args:
         folder: Where to; made if there is none.
         name: Of the place; its files have it too.
-        floor: What was seen.
-        road: What is driven on.
-        ring: What is seen above the floor, all around, see `mapping.floor`.
+        found: What was seen.
         drive: Of which it was made, for the file's first line.
-        record_count: How many pictures it was made of.
 
     Raises:
         SceneError: The name is not possible, or a file cannot be written.
     """
     refuse_track_name(name)
-    picture, surroundings = fade(floor)
-    for kind, shown in (("floor", picture), ("around", ring)):
+    picture, surroundings = fade(found.floor)
+    panels = [(f"panel_{number}", panel.picture) for number, panel in enumerate(found.panels, 1)]
+    for kind, shown in (("floor", picture), ("around", found.ring), *panels):
         content = io.BytesIO()
         Image.fromarray(shown).save(content, "WEBP", quality=QUALITY, method=4)
         write_whole(folder / f"{name}_{kind}.webp", content.getvalue(), SceneError)
+    road = found.road
     rows = np.column_stack([road.line, road.right, road.left])
     lines = ["# x_m,y_m,w_tr_right_m,w_tr_left_m", *(",".join(f"{value:.4f}" for value in row) for row in rows)]
     write_whole(folder / f"{name}.csv", ("\n".join(lines) + "\n").encode(), SceneError)
-    text = _describe(name, floor, road, surroundings, f"{record_count} pictures of {drive}")
+    text = _describe(name, found.floor, road, surroundings, f"{len(found.poses)} pictures of {drive}")
+    for number, panel in enumerate(found.panels, 1):
+        points = ", ".join(f"[{x:.3f}, {y:.3f}]" for x, y in panel.points.tolist())
+        text += _PANEL.format(name=name, number=number, points=points, height=panel.height)
     write_whole(folder / f"{name}.toml", text.encode(), SceneError)
     return folder / f"{name}.toml"
 

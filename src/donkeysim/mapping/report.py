@@ -18,11 +18,12 @@ from PIL import Image
 from donkeysim import __version__
 from donkeysim.calibration.motion import FloorCamera
 from donkeysim.core.chart import join_pixels
+from donkeysim.core.errors import format_count
 from donkeysim.core.files import write_whole
 from donkeysim.core.image import encode_jpeg, spread_grey
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, FloatArray
-from donkeysim.mapping.floor import PaintedFloor
 from donkeysim.mapping.place_file import fade
+from donkeysim.mapping.road import find_normals
 from donkeysim.mapping.survey import FARTHEST, PlaceSurvey
 from donkeysim.sim.simulator import Simulator
 from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec
@@ -86,6 +87,7 @@ def list_facts(found: PlaceSurvey, drawn: Sequence[Redrawn]) -> list[tuple[str, 
     road, mount = found.road, found.camera.mount
     length = float(np.hypot(*(np.roll(road.line, -1, axis=0) - road.line).T).sum())
     width = road.left + road.right
+    beside = sum(float(np.hypot(*np.diff(panel.points, axis=0).T).sum()) for panel in found.panels)
     source = ", found from the drive" if found.is_found else ""
     borders = "lines on the floor" if road.has_lines else "no lines found: where the car drove, and some room"
     return [
@@ -96,6 +98,7 @@ def list_facts(found: PlaceSurvey, drawn: Sequence[Redrawn]) -> list[tuple[str, 
         ("road", f"{np.median(width):.2f} m wide ({width.min():.2f} to {width.max():.2f}), {borders}"),
         ("camera", f"field of view {degrees(found.camera.lens.fov):.0f}°, {degrees(mount.pitch):.1f}° down{source}"),
         ("camera above the floor", f"{100 * mount.height:.1f} cm"),
+        ("beside the road", f"{format_count(len(found.panels), 'panel')}, {beside:.1f} m long in all"),
         ("floor redrawn", f"{np.median([one.psnr for one in drawn]):.1f} dB in the median"),
     ]
 
@@ -109,8 +112,7 @@ def draw_map(found: PlaceSurvey) -> str:
     small.thumbnail((MAP_SIDE, MAP_SIDE))
     scale = small.width / picture.shape[1]
     road = found.road
-    along = np.roll(road.line, -1, axis=0) - np.roll(road.line, 1, axis=0)
-    normal = np.column_stack([-along[:, 1], along[:, 0]]) / np.maximum(np.hypot(*along.T), 1e-9)[:, None]
+    normal = find_normals(road.line)
     left, right = road.line + road.left[:, None] * normal, road.line - road.right[:, None] * normal
 
     def locate(places: FloatArray) -> FloatArray:
@@ -120,7 +122,7 @@ def draw_map(found: PlaceSurvey) -> str:
     wide = max(1.0, 0.0025 * max(small.size))
     lines = [("border", np.vstack([side, side[:1]])) for side in (left, right)] + [("way", found.poses[:, :2])]
     lines += [("lost", found.poses[begin:end, :2]) for begin, end in _list_unsure(found.correlation)]
-    lines += [("start", np.stack([left[0], right[0]]))]
+    lines += [("panel", panel.points) for panel in found.panels] + [("start", np.stack([left[0], right[0]]))]
     drawn = "".join(
         f'<path class="{kind}" stroke-width="{wide:.1f}" d="{join_pixels(locate(places))}"/>' for kind, places in lines
     )
@@ -150,40 +152,28 @@ def _encode(picture: ByteArray) -> str:
     return f"data:image/jpeg;base64,{base64.b64encode(encode_jpeg(np.ascontiguousarray(picture), 85)).decode()}"
 
 
-def redraw(
-    track: Path,
-    camera: FloorCamera,
-    own: BoolArray,
-    pictures: Sequence[ByteArray],
-    poses: FloatArray,
-    floor: PaintedFloor,
-    numbers: Sequence[int],
-    gains: Float32Array,
-) -> list[Redrawn]:
+def redraw(track: Path, found: PlaceSurvey, numbers: Sequence[int], gains: Float32Array | None = None) -> list[Redrawn]:
     """Return pictures beside the same from the place.
 
     Args:
         track: The place's file.
-        camera: Of the pictures.
-        own: Where they show the car.
-        pictures: All of the drive.
-        poses: Of all, shape [picture_count, 3].
-        floor: Tells the lens's vignette.
-        numbers: Which are drawn.
-        gains: How bright each of these is, shape [number_count, 3].
+        found: What it was made of.
+        numbers: Which pictures are drawn.
+        gains: How bright each of these is, shape [number_count, 3]; None: as the floor tells.
     """
+    camera, own, floor = found.camera, found.own, found.floor
     lens, mount = camera.lens, camera.mount
     eye = CameraSpec(width=lens.size[0], height=lens.size[1], fov=lens.fov, lens=lens, quality="smooth")
     simulator = Simulator(WorldSpec(SceneSpec(str(track))))
     shown = _find_floor(camera) & ~own
     drawn = []
-    for number, gain in zip(numbers, gains, strict=True):
-        x, y, yaw = poses[number]
+    for number, gain in zip(numbers, floor.gain[numbers] if gains is None else gains, strict=True):
+        x, y, yaw = found.poses[number]
         c, s = np.cos(yaw), np.sin(yaw)
         position = (float(x + c * camera.ahead), float(y + s * camera.ahead), mount.height)
         view = simulator.view(0, position, (mount.roll, mount.pitch, float(yaw) + mount.yaw), eye).astype(float)
         view = np.clip(view * floor.vignette[..., None] * gain + 0.5, 0, 255).astype(np.uint8)
-        real = pictures[number]
+        real = found.pictures[number]
         off = (view.astype(float) - real)[shown]
         psnr = 10.0 * np.log10(255.0**2 / max(1e-9, float((off**2).mean())))
         drawn.append(Redrawn(number, real, view, shown, psnr))

@@ -111,7 +111,7 @@ def find_road(poses: FloatArray, floor: PaintedFloor, height: float) -> Road:
     # Who drove on the right goes on doing so, as far as there is room for a car that learns.
     most = max(0.0, float(np.median(half)) - LEAST_ROOM * height)
     aside = float(np.clip(np.median(middle), -most, most))
-    line = _smooth(driven + (middle - aside)[:, None] * _find_normals(driven))
+    line = _smooth(driven + (middle - aside)[:, None] * find_normals(driven))
     return Road(line, half + aside, half - aside, laps, borders is not None)
 
 
@@ -136,7 +136,7 @@ def find_driven_line(poses: FloatArray, height: float) -> tuple[FloatArray, Floa
         np.maximum.at(side[:, 0], nearest[told], left[told])
         np.minimum.at(side[:, 1], nearest[told], left[told])
         mean = np.interp(np.arange(len(line)), np.flatnonzero(count), total[count > 0] / count[count > 0])
-        line = resample(_smooth(line + mean[:, None] * _find_normals(line)), STEP * height)
+        line = resample(_smooth(line + mean[:, None] * find_normals(line)), STEP * height)
         side = np.column_stack(
             [np.interp(np.linspace(0, 1, len(line)), np.linspace(0, 1, len(side)), one) for one in side.T]
         )
@@ -181,7 +181,7 @@ def _smooth(line: FloatArray) -> FloatArray:
     return back
 
 
-def _find_normals(line: FloatArray) -> FloatArray:
+def find_normals(line: FloatArray) -> FloatArray:
     """Return unit vectors to the left of a closed line, shape [count, 2]."""
     ahead = np.roll(line, -1, axis=0) - np.roll(line, 1, axis=0)
     ahead /= np.maximum(np.hypot(*ahead.T), 1e-9)[:, None]
@@ -190,7 +190,7 @@ def _find_normals(line: FloatArray) -> FloatArray:
 
 def _locate(line: FloatArray, poses: FloatArray, height: float) -> tuple[LongArray, FloatArray]:
     """Return the nearest point of the line to each pose, -1 where none is near, and how far left of it it is [m]."""
-    normal = _find_normals(line)
+    normal = find_normals(line)
     heading = np.arctan2(-normal[:, 0], normal[:, 1])
     nearest, left = np.full(len(poses), -1), np.zeros(len(poses))
     for number, pose in enumerate(poses):
@@ -209,7 +209,7 @@ def unroll(line: FloatArray, floor: PaintedFloor, height: float) -> tuple[ByteAr
     """
     cv2 = import_cv2()
     side = np.arange(BESIDE * height, -BESIDE * height, -STRIP_CELL * height)
-    place = line[:, None] + side[None, :, None] * _find_normals(line)[:, None]
+    place = line[:, None] + side[None, :, None] * find_normals(line)[:, None]
     cells = np.einsum("ij,rcj->rci", np.linalg.inv(floor.axes), np.dstack([place, np.ones(place.shape[:2])]))
     where = cells[..., :2].astype(np.float32)
     strip = cv2.remap(np.clip(floor.colour, 0, 255).astype(np.uint8), where, None, cv2.INTER_LINEAR)
@@ -227,7 +227,7 @@ def find_lines(line: FloatArray, floor: PaintedFloor, height: float) -> list[Pai
     found = []
     gap = max(3, round(0.6 / STRIP_CELL))
     for _ in range(MOST_LINES):
-        column = _trace(np.minimum(contrast, 2.0 * CLEAR))
+        column = trace(np.minimum(contrast, 2.0 * CLEAR))
         row = np.arange(len(column))
         clear = contrast[row, column] > CLEAR
         looked = seen[row, column]
@@ -241,7 +241,7 @@ def find_lines(line: FloatArray, floor: PaintedFloor, height: float) -> list[Pai
     return sorted(found, key=lambda one: -float(np.median(one.side)))
 
 
-def _trace(contrast: FloatArray) -> LongArray:
+def trace(contrast: FloatArray) -> LongArray:
     """Return the column in each row along which the sum is greatest, at most one column farther in the next row.
 
     The rows are a closed line: it is traced twice round, and the second round counts.

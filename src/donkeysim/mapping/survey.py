@@ -18,6 +18,7 @@ from donkeysim.core.types import BoolArray, ByteArray, FloatArray, LongArray
 from donkeysim.mapping.floor import PaintedFloor, paint_floor, paint_ring
 from donkeysim.mapping.loops import close_loops
 from donkeysim.mapping.odometry import BLUR, REACH, FloorPictures, Track, Turning, follow
+from donkeysim.mapping.panels import Panel, stand_panels
 from donkeysim.mapping.pose_graph import Edge, bound, solve, take_root
 from donkeysim.mapping.raster import FEWEST_CELLS, Canvas, Raster, align
 from donkeysim.mapping.road import Road, find_road
@@ -78,6 +79,7 @@ class PlaceSurvey:
         floor: What they show.
         road: What was driven on.
         ring: What is seen above the floor, see `paint_ring`.
+        panels: What stands beside the road.
     """
 
     pictures: Sequence[ByteArray]
@@ -90,6 +92,7 @@ class PlaceSurvey:
     floor: PaintedFloor
     road: Road
     ring: ByteArray
+    panels: Sequence[Panel]
 
     @property
     def followed(self) -> float:
@@ -135,7 +138,8 @@ def survey(tub: Path, camera: FloorCamera | None, width: float | None, report: R
             width / float(np.median(road.left + road.right)), camera, poses, floor, road
         )
     ring = paint_ring(pictures, poses[:, 2], camera, own, floor)
-    return PlaceSurvey(pictures, camera, is_found, own, poses, track.correlation, loop_count, floor, road, ring)
+    panels = stand_panels(pictures, poses, camera, own, floor, road, lambda share: report("adding panels", share))
+    return PlaceSurvey(pictures, camera, is_found, own, poses, track.correlation, loop_count, floor, road, ring, panels)
 
 
 def _read_pictures(tub: Path) -> list[ByteArray]:

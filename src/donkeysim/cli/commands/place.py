@@ -2,8 +2,9 @@
 
 The tub is a drive of one and a half laps or more in one direction. From its pictures follow where each was taken, the
 floor that they show, as one picture, and the road: its borders are the lines on the floor along it, or else where the
-car drove. The place is a track file with its picture, and a report to look at. The camera is needed: a preset, or
-better the file that calibration wrote. Ctrl-C makes the place of what has been found so far.
+car drove. What stands beside it becomes panels with pictures. The place is a track file with its pictures, and a report
+to look at. The camera is found from the drive, too, unless a preset or the file that calibration wrote is given. Ctrl-C
+makes the place of what has been found so far.
 
 For example: donkey place data --width 600 --name my_room
 """
@@ -18,7 +19,9 @@ from donkeysim.cli.console import console, show_progress
 SHOWN = 24
 """Pictures that are drawn beside the place's own."""
 
-STEPS = ("finding the camera", "following the floor", "closing loops", "refining", "painting the floor")
+STEPS = (
+    "finding the camera", "following the floor", "closing loops", "refining", "painting the floor", "adding panels",
+)  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,10 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
         found = survey(
             tub, camera, width, lambda step, share: report(round(100 * (STEPS.index(step) + share)), 100 * len(STEPS))
         )
-    track = write_place(folder, name, found.floor, found.road, found.ring, tub.name, len(found.poses))
+    track = write_place(folder, name, found, tub.name)
     numbers = list(range(0, len(found.poses), max(1, len(found.poses) // SHOWN)))[:SHOWN]
-    gains = found.floor.gain[numbers]
-    drawn = redraw(track, found.camera, found.own, found.pictures, found.poses, found.floor, numbers, gains)
+    drawn = redraw(track, found, numbers)
     page = folder / f"{name}_report.html"
     write_report(page, name, tub, found, drawn)
     for fact, value in list_facts(found, drawn):

@@ -5,7 +5,6 @@ from above.
 """
 
 import hashlib
-import math
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +14,9 @@ import numpy as np
 from PIL import Image
 
 from donkeysim.core.errors import SceneError
-from donkeysim.core.types import ByteArray, FloatArray, LongArray
+from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TEXTURE, SHADE_TWO_SIDED, Material, Mesh
+from donkeysim.world.tracks.art import make_texture
 from donkeysim.world.tracks.mesh import Assets
 from donkeysim.world.tracks.paths.gltf_lines import count_declared
 
@@ -128,7 +128,7 @@ def _colour(shape: Any, segment: int, assets: Assets) -> tuple[FloatArray, Any]:
     if picture is not None and uv is not None and len(uv) == len(none) and np.isfinite(uv).all():
         holes = SHADE_CUTOUT if getattr(material, "alphaMode", None) in ("MASK", "BLEND") else 0
         name = hashlib.sha256(picture.tobytes()).hexdigest()  # two models may hold the same picture
-        texture = assets.ensure_texture(name, lambda: _make_texture(picture))
+        texture = assets.ensure_texture(name, lambda: make_texture(picture, TEXTURE_SIDE_MOST))
         made = Material(flags | holes | SHADE_TEXTURE, _read_factor(material), texture, segment)
         place = np.column_stack((uv[:, 0], 1.0 - uv[:, 1]))
         return place - np.floor(place.min(axis=0)), np.full(count, assets.ensure_material(made), np.int32)
@@ -157,9 +157,3 @@ def _read_factor(material: Any) -> tuple[float, float, float]:
     linear = np.clip(value / 255.0 if np.asarray(factor).dtype.kind in "ui" else value, 0.0, 1.0)
     red, green, blue = np.where(linear < 0.0031308, 12.92 * linear, 1.055 * linear ** (1.0 / 2.4) - 0.055).tolist()
     return (red, green, blue)
-
-
-def _make_texture(picture: Image.Image) -> ByteArray:
-    """Return a picture as a texture, its sides powers of two."""
-    sides = [min(TEXTURE_SIDE_MOST, 1 << max(2, round(math.log2(max(1, side))))) for side in picture.size]
-    return np.asarray(picture.convert("RGBA").resize((sides[0], sides[1]), Image.Resampling.LANCZOS)).copy()

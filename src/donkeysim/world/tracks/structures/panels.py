@@ -51,6 +51,9 @@ def _build_table(table: PanelTable, number: int, ground: Ground, assets: Assets)
     chosen = ((table.cutout, SHADE_CUTOUT), (table.two_sided, SHADE_TWO_SIDED), (table.unlit, SHADE_UNLIT))
     flags = sum(flag for wanted, flag in chosen if wanted)
     material = paint_panel(table.picture, f"panels[{number}].picture", assets, flags=flags, tint=to_tint(table.colour))
+    name = f"[[panels]] {number + 1} ({table.name})"
+    if table.points:
+        return _build_line(table, ground, material, name)
     foot = sample_height(ground, np.array([place[:2] for place in table.places]))
     meshes: list[Mesh] = []
     colliders: list[Collider] = []
@@ -64,7 +67,29 @@ def _build_table(table: PanelTable, number: int, ground: Ground, assets: Assets)
             colliders.append(replace(make_block(behind, size, yaw, table.name), hit=table.hit))
         if not table.tilt and not (base and base[0]) and not table.unlit:
             shadows.append(_shade(behind, yaw, table.size[0]))
-    return Structure(merge_meshes(meshes), tuple(colliders), tuple(shadows), f"[[panels]] {number + 1} ({table.name})")
+    return Structure(merge_meshes(meshes), tuple(colliders), tuple(shadows), name)
+
+
+def _build_line(table: PanelTable, ground: Ground, material: int, name: str) -> Structure:
+    """Return a picture that stands along a line, a quad and what a car hits from each point to the next."""
+    points = np.array(table.points)
+    foot = np.column_stack([points, sample_height(ground, points)])
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
+    u = 0.999 * (1.0 - along / along[-1])
+    up, bottom = np.array((0.0, 0.0, table.height)), 0.999
+    meshes: list[Mesh] = []
+    colliders: list[Collider] = []
+    for begin, end, right, left in zip(foot[:-1], foot[1:], u[:-1], u[1:], strict=True):
+        corners = [tuple(corner.tolist()) for corner in (end, begin, begin + up, end + up)]
+        corners_uv = [(left, bottom), (right, bottom), (right, 0.0), (left, 0.0)]
+        meshes.append(make_quad(corners, material, corners_uv))
+        if table.hit:
+            way = end - begin
+            length, yaw = math.hypot(way[0], way[1]), math.atan2(way[0], -way[1])  # the front's
+            middle = 0.5 * (begin + end) - 0.5 * THICKNESS * np.array((math.cos(yaw), math.sin(yaw), 0.0))
+            block = make_block(tuple(middle.tolist()), (THICKNESS, length, table.height), yaw, table.name)
+            colliders.append(replace(block, hit=table.hit))
+    return Structure(merge_meshes(meshes), tuple(colliders), (), name)
 
 
 def _stand(table: PanelTable, foot: tuple[float, float, float], yaw: float, material: int) -> Mesh:

@@ -5,6 +5,7 @@ people, screens, crowd barriers, lamps, far buildings. [[tunnels]] and [[arches]
 [[walls]] are long things beside the road or anywhere: walls, rails, barriers, hedges, cliffs.
 """
 
+import itertools
 from dataclasses import dataclass
 from typing import Literal
 
@@ -75,10 +76,13 @@ class BlockTable:
 
 @dataclass(frozen=True)
 class PanelTable:
-    """A flat picture at places.
+    """A flat picture at places, or one along a line.
 
     Attributes:
         picture: One of the package, as `world.tracks.art.read_picture` finds it, or a file beside the track's own.
+        points: x, y [m] of a line that it stands along once, instead of places; its front is to the left as they run,
+            so that its right edge is at the first point.
+        height: Of such a one [m].
         places: x, y [m] and yaw [degree] of the middle of its lower edge, and how high that is above the ground [m],
             0 where it is left out; the front looks along the yaw.
         size: Width and height [m].
@@ -93,8 +97,10 @@ class PanelTable:
     """
 
     picture: str
-    places: tuple[tuple[float, ...], ...]
-    size: tuple[float, float]
+    places: tuple[tuple[float, ...], ...] = ()
+    size: tuple[float, float] = (0.0, 0.0)
+    points: tuple[Point, ...] = ()
+    height: float = 0.0
     tilt: float = 0.0
     repeat: tuple[float, float] = (1.0, 1.0)
     cutout: bool = False
@@ -105,15 +111,25 @@ class PanelTable:
     name: str = "panel"
 
     def __post_init__(self) -> None:
-        if not self.places or any(len(place) not in (3, 4) for place in self.places):
+        if self.points:
+            self._check_line()
+        elif not self.places or any(len(place) not in (3, 4) for place in self.places):
             raise ValueError("a panel needs places, each [x, y, yaw in degrees] or [x, y, yaw, height of its foot].")
-        if min(*self.size, *self.repeat) <= 0.0:
+        elif min(*self.size, *self.repeat) <= 0.0:
             raise ValueError("size and repeat of a panel are above 0.")
         if not -90.0 <= self.tilt <= 90.0:
             raise ValueError(f"tilt is {self.tilt:g}; a panel leans back by -90 to 90 degrees.")
         if self.hit and self.tilt:
             raise ValueError("only an upright panel can be hit; leave hit or tilt out.")
         check_colours(self.colour)
+
+    def _check_line(self) -> None:
+        if self.places or any(self.size) or self.tilt or self.repeat != (1.0, 1.0):
+            raise ValueError("a panel along points has a height, and no places, size, tilt or repeat.")
+        if len(self.points) < 2 or self.height <= 0.0:
+            raise ValueError("a panel along points takes two of them or more, and a height above 0.")
+        if any(first == second for first, second in itertools.pairwise(self.points)):
+            raise ValueError("two points of a panel that follow each other are the same; leave one out.")
 
 
 @dataclass(frozen=True)
