@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 
 import numpy as np
 import pytest
@@ -10,10 +11,10 @@ from donkeysim.calibration.camera import Mount
 from donkeysim.calibration.motion import FloorCamera
 from donkeysim.mapping import panels as module
 from donkeysim.mapping.floor import PaintedFloor, paint_ring
-from donkeysim.mapping.panels import find_rows, stand_panels
+from donkeysim.mapping.panels import Panel, find_rows, stand_panels
 from donkeysim.mapping.place_file import write_place
 from donkeysim.mapping.points import find_points, find_seen_through
-from donkeysim.mapping.report import redraw
+from donkeysim.mapping.report import draw_map, redraw
 from donkeysim.mapping.road import Road
 from donkeysim.mapping.survey import PlaceSurvey
 from donkeysim.sim.simulator import Simulator
@@ -88,7 +89,7 @@ def place(seen, road):
     ring = paint_ring(pictures, poses[:, 2], CAMERA, own, floor)
     panels = stand_panels(pictures, poses, CAMERA, own, floor, road, lambda _share: None)
     likeness = np.ones(COUNT)
-    return PlaceSurvey(pictures, CAMERA, False, own, poses, likeness, 1, floor, road, ring, panels)
+    return PlaceSurvey(pictures, CAMERA, False, own, poses, likeness, 1, floor, road, ring, panels, None)
 
 
 def test_points_lie_where_the_wall_stands(points):
@@ -131,6 +132,15 @@ def test_pictures_of_the_place_show_the_wall(place, tmp_path):
         drawn = redraw(file, place, range(5, COUNT, 10))
         off.append(np.sqrt(np.mean([(one.drawn.astype(float) - one.real)[upper] ** 2 for one in drawn])))
     assert off[0] < 0.7 * off[1]
+
+
+def test_the_map_has_room_for_panels(place):
+    drawn = draw_map(
+        dataclasses.replace(place, panels=[*place.panels, Panel(np.array([(9.0, 0.0), (9.0, 1.0)]), 1.0, None)])
+    )
+    x, _, width, _ = map(float, re.search(r'viewBox="(.*?)"', drawn)[1].split())
+    assert drawn.count('class="panel"') == len(place.panels) + 1
+    assert x + width == pytest.approx(119.0, abs=1.0), "a floor of 60 cells, and 6 m beside it"
 
 
 def test_ctrl_c_keeps_the_panels_that_are_painted(place, seen, road, monkeypatch):

@@ -27,12 +27,14 @@ from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.learn.pilot import PACKAGE_PILOTS, load_pilot
 from donkeysim.mapping.floor import paint_floor, paint_ring
+from donkeysim.mapping.odometry import fit_steering
 from donkeysim.mapping.panels import stand_panels
 from donkeysim.mapping.place_file import write_place
 from donkeysim.mapping.report import redraw, write_report
 from donkeysim.mapping.survey import choose_pictures, survey
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
+from donkeysim.tub.command import read_command
 from donkeysim.tub.writer import TubWriter
 from donkeysim.world.camera_file import load_camera
 from donkeysim.world.randomization import read_randomization
@@ -72,7 +74,7 @@ REAL = DATA / "real-workshop-tape" / "tub"
 
 
 def record(track, count, folder):
-    """A person's drive as a tub, the camera's file, and where each of its pictures was taken."""
+    """A person's drive as a tub, the camera's file, and where the car was at each record."""
     car, lens = load_car("original"), load_camera("wide").lens
     file = folder / "camera.toml"
     write_camera(file, lens, Mount(HEIGHT, PITCH, 0.0), AHEAD, car)
@@ -81,12 +83,14 @@ def record(track, count, folder):
     simulator.configure_camera(0, dataclasses.replace(load_camera(str(file)), width=160, height=120))
     simulator.reset_car(0)
     driver, poses = HumanDriver(simulator.scene, simulator.car_spec, 3), []
-    with TubWriter(folder / track, ["cam/image_array"], ["image_array"]) as tub:
+    keys, types = ["cam/image_array", "user/angle", "user/throttle"], ["image_array", "float", "float"]
+    with TubWriter(folder / track, keys, types) as tub:
         for _ in range(count):
             simulator.render()
-            tub.write_record({"cam/image_array": simulator.get_picture(0)})
             poses.append((*simulator.ledger.position[0, :2], simulator.ledger.yaw[0]))
             (steering, throttle, brake), _ = driver.drive(simulator.ledger, 0)
+            values = {"user/angle": steering, "user/throttle": throttle}
+            tub.write_record({"cam/image_array": simulator.get_picture(0), **values})
             simulator.drive_car(0, steering, throttle, brake)
             simulator.step()
     simulator.close()
@@ -160,6 +164,8 @@ def test_a_place_of_a_drive_is_the_place_that_was_driven(track, tmp_path, capsys
     count, meant = SCENES[track]
     tub, camera, true = record(track, count, tmp_path)
     found = survey(tub, camera, None, lambda _step, _share: None)
+    commands = np.array([read_command(one)[0] for one in read_records(tub)])
+    answer, meant_answer = found.steering, fit_steering(true, commands)
     poses, true = found.poses[LATE:], true[:-LATE]
     way = [np.hypot(*np.diff(part[:, :2], axis=0).T).sum() for part in (poses, true)]
     loop, worst = measure_loops(poses, true)
@@ -177,9 +183,13 @@ def test_a_place_of_a_drive_is_the_place_that_was_driven(track, tmp_path, capsys
         print(
             f"\n| `{track}` | {way[0] / way[1] - 1:+.1%} | {100 * loop:.1f} cm ({100 * worst:.1f}) | {width:.2f} m"
             f" of {meant} | {psnr:.1f} dB | {without:.1f}, {with_panels:.1f} dB | {mine:.2f} s of {lap:.2f} s |"
-            f" {', '.join(f'{one:.2f}' for one in alike)} |"
+            f" {', '.join(f'{one:.2f}' for one in alike)} | {answer.late:.1f} of {meant_answer.late + LATE:.1f},"
+            f" {answer.straight:+.2f}, {2.0 * answer.radius:.2f} of {2.0 * meant_answer.radius:.2f} m |"
         )
     assert abs(way[0] / way[1] - 1.0) < 0.02
+    assert answer.late == pytest.approx(meant_answer.late + LATE, abs=0.5)
+    assert answer.straight == pytest.approx(meant_answer.straight, abs=0.03)
+    assert answer.radius == pytest.approx(meant_answer.radius, rel=0.05)
     assert loop < 0.03
     assert psnr > 22.0
     assert with_panels > without

@@ -17,7 +17,7 @@ from PIL import Image
 
 from donkeysim import __version__
 from donkeysim.calibration.motion import FloorCamera
-from donkeysim.core.chart import join_pixels
+from donkeysim.core.chart import Area, join_pixels
 from donkeysim.core.errors import format_count
 from donkeysim.core.files import write_whole
 from donkeysim.core.image import encode_jpeg, spread_grey
@@ -32,6 +32,9 @@ _TEMPLATE = Path(__file__).with_name("report.html")
 
 MAP_SIDE = 1200
 """Longer side of the map [pixel]."""
+
+AREA = Area(width=960, height=130, left=46, top=10, right=20, bottom=28)
+"""Of the chart of errors."""
 
 UNSURE = 0.5
 """Pictures that are less like what was seen before are marked."""
@@ -74,6 +77,7 @@ def write_report(path: Path, name: str, drive: Path, found: PlaceSurvey, drawn: 
         folder=escape(str(path.parent)),
         facts=facts,
         map=draw_map(found),
+        errors=draw_errors(drawn, len(found.poses)),
         pictures="".join(map(_format_pair, drawn)),
         reach=f"{FARTHEST * found.camera.mount.height:.1f} m",
         version=__version__,
@@ -90,7 +94,7 @@ def list_facts(found: PlaceSurvey, drawn: Sequence[Redrawn]) -> list[tuple[str, 
     beside = sum(float(np.hypot(*np.diff(panel.points, axis=0).T).sum()) for panel in found.panels)
     source = ", found from the drive" if found.is_found else ""
     borders = "lines on the floor" if road.has_lines else "no lines found: where the car drove, and some room"
-    return [
+    facts = [
         ("pictures placed", f"{len(found.poses):,}, {found.followed:.1%} of them recognised"),
         ("laps", f"{road.lap_count:.1f}"),
         ("stretches recognised again", f"{found.loop_count}"),
@@ -101,6 +105,10 @@ def list_facts(found: PlaceSurvey, drawn: Sequence[Redrawn]) -> list[tuple[str, 
         ("beside the road", f"{format_count(len(found.panels), 'panel')}, {beside:.1f} m long in all"),
         ("floor redrawn", f"{np.median([one.psnr for one in drawn]):.1f} dB in the median"),
     ]
+    if (steering := found.steering) is not None:
+        text = f"seen {steering.late:.1f} pictures later; {steering.straight:+.2f} is straight on"
+        facts.append(("steering", f"{text}, 1 a circle of {2.0 * abs(steering.radius):.2f} m"))
+    return facts
 
 
 def draw_map(found: PlaceSurvey) -> str:
@@ -126,9 +134,26 @@ def draw_map(found: PlaceSurvey) -> str:
     drawn = "".join(
         f'<path class="{kind}" stroke-width="{wide:.1f}" d="{join_pixels(locate(places))}"/>' for kind, places in lines
     )
+    corners = np.vstack([(0.0, 0.0), small.size, *(locate(panel.points) for panel in found.panels)])
+    left_top, size = corners.min(axis=0), np.ptp(corners, axis=0)
+    unseen = ",".join(f"{level:.0f}" for level in 0.5 * around)
     return (
-        f'<svg viewBox="0 0 {small.width} {small.height}" role="img" aria-label="the floor from above">'
+        f'<svg viewBox="{left_top[0]:.0f} {left_top[1]:.0f} {size[0]:.0f} {size[1]:.0f}" role="img"'
+        f' aria-label="the floor from above" style="background:rgb({unseen})">'
         f'<image href="{_encode(np.asarray(small))}" width="{small.width}" height="{small.height}"/>{drawn}</svg>'
+    )
+
+
+def draw_errors(drawn: Sequence[Redrawn], count: int) -> str:
+    """Return a chart of how like the drive's floor the place's is, along a drive of so many pictures."""
+    across, up = (
+        AREA.make_across(0, count),
+        AREA.make_up(*np.quantile([one.psnr for one in drawn], (0.0, 1.0)).tolist()),
+    )
+    line = join_pixels([(across.find(one.number), up.find(one.psnr)) for one in drawn])
+    axes = AREA.draw_axes(across, [(tick, f"{tick:,.0f}") for tick in across.list_ticks()], up, up.list_ticks(4))
+    return (
+        f'{AREA.open("errors", "floor redrawn, along the drive [dB]")}{axes}<path class="likeness" d="{line}"/></svg>'
     )
 
 

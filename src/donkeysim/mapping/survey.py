@@ -12,18 +12,19 @@ import numpy as np
 
 from donkeysim.calibration.motion import FloorCamera, find_own_body, scale_lens
 from donkeysim.calibration.wizard import read_records
-from donkeysim.core.errors import DonkeySimError, format_count
+from donkeysim.core.errors import DonkeySimError, TubError, format_count
 from donkeysim.core.rotation import between, compose, make_matrix
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray, LongArray
 from donkeysim.mapping.floor import PaintedFloor, paint_floor, paint_ring
 from donkeysim.mapping.loops import close_loops
-from donkeysim.mapping.odometry import BLUR, REACH, FloorPictures, Track, Turning, follow
+from donkeysim.mapping.odometry import BLUR, REACH, FloorPictures, Steering, Track, Turning, fit_steering, follow
 from donkeysim.mapping.panels import Panel, stand_panels
 from donkeysim.mapping.pose_graph import Edge, bound, solve, take_root
 from donkeysim.mapping.raster import FEWEST_CELLS, Canvas, Raster, align
 from donkeysim.mapping.road import Road, find_road
 from donkeysim.mapping.self_calibration import SURE, find_camera, find_turns, keep_from_slipping
 from donkeysim.mapping.turns import Returns
+from donkeysim.tub.command import read_command
 
 FEWEST = 200
 """Pictures of ten seconds; a lap takes longer."""
@@ -80,6 +81,7 @@ class PlaceSurvey:
         road: What was driven on.
         ring: What is seen above the floor, see `paint_ring`.
         panels: What stands beside the road.
+        steering: How the car answered to it; None: the tub says nothing of it, or it did not.
     """
 
     pictures: Sequence[ByteArray]
@@ -93,6 +95,7 @@ class PlaceSurvey:
     road: Road
     ring: ByteArray
     panels: Sequence[Panel]
+    steering: Steering | None
 
     @property
     def followed(self) -> float:
@@ -115,7 +118,7 @@ def survey(tub: Path, camera: FloorCamera | None, width: float | None, report: R
     Raises:
         DonkeySimError: No place can be made of it; the text says why.
     """
-    pictures = _read_pictures(tub)
+    pictures, commands = _read_drive(tub)
     own = find_own_body(pictures)
     _refuse_still(pictures, own, tub)
     is_found = camera is None
@@ -139,17 +142,24 @@ def survey(tub: Path, camera: FloorCamera | None, width: float | None, report: R
         )
     ring = paint_ring(pictures, poses[:, 2], camera, own, floor)
     panels = stand_panels(pictures, poses, camera, own, floor, road, lambda share: report("adding panels", share))
-    return PlaceSurvey(pictures, camera, is_found, own, poses, track.correlation, loop_count, floor, road, ring, panels)
+    steering = None if commands is None else fit_steering(poses, commands)
+    seen = (track.correlation, loop_count, floor, road, ring, panels, steering)
+    return PlaceSurvey(pictures, camera, is_found, own, poses, *seen)
 
 
-def _read_pictures(tub: Path) -> list[ByteArray]:
+def _read_drive(tub: Path) -> tuple[list[ByteArray], FloatArray | None]:
+    """Return pictures, and the steering at each where the tub says it."""
     records = read_records(tub)
     if len(records) < FEWEST:
         raise DonkeySimError(
             f"the tub {tub} has {format_count(len(records), 'record')}; a place takes {FEWEST} or more: "
             "one and a half laps at least."
         )
-    return [record.load_image() for record in records]
+    try:
+        steering = np.array([read_command(record)[0] for record in records])
+    except TubError:
+        steering = None
+    return [record.load_image() for record in records], steering
 
 
 class _LostError(DonkeySimError):
