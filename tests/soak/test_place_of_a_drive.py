@@ -89,7 +89,7 @@ def record(track, count, folder):
             simulator.render()
             poses.append((*simulator.ledger.position[0, :2], simulator.ledger.yaw[0]))
             (steering, throttle, brake), _ = driver.drive(simulator.ledger, 0)
-            values = {"user/angle": steering, "user/throttle": throttle}
+            values = {"user/angle": -steering, "user/throttle": throttle}  # tubs: to the right
             tub.write_record({"cam/image_array": simulator.get_picture(0), **values})
             simulator.drive_car(0, steering, throttle, brake)
             simulator.step()
@@ -149,10 +149,10 @@ def measure_surroundings(folder, found, drawn, gains=None):
 def save_picture(path, drive, found, drawn):
     """The first page of the report."""
     page = path.with_suffix(".html")
-    write_report(page, path.stem, drive, found, drawn)
+    write_report(page, path.stem, drive, found, drawn[:: max(1, len(drawn) // 20)])
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium.PATH, args=["--no-sandbox"])
-        shown = browser.new_page(viewport={"width": 1100, "height": 1250})
+        shown = browser.new_page(viewport={"width": 1100, "height": 1800})
         shown.goto(page.as_uri())
         shown.screenshot(path=path)
         browser.close()
@@ -253,7 +253,7 @@ def test_a_place_of_a_drive_of_a_real_car(tmp_path, capsys):
     alike = {name: correlate(load_pilot(pilot), drawn, found.own) for name, pilot in files.items()}
     psnr = float(np.median([one.psnr for one in drawn]))
     if folder := os.environ.get("DONKEYSIM_PICTURES"):
-        save_picture(Path(folder) / "workshop.png", Path("workshop"), found, drawn[::12])
+        save_picture(Path(folder) / "workshop.png", Path("workshop"), found, drawn)
     with capsys.disabled():
         print(
             f"\n| {found.followed:.1%} | {found.loop_count} | {psnr:.1f} dB | {without:.1f}, {with_panels:.1f} dB"

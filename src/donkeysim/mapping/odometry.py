@@ -260,17 +260,15 @@ def fit_steering(poses: FloatArray, steering: FloatArray) -> Steering | None:
     way, right = steps[:, 0], -steps[:, 2]
     moves = way > _SLOW * np.median(way)
     curvature, steering = right[moves] / way[moves], steering[: len(way)]
-    lags = np.arange(MOST_LATE + 1)
+    lags = np.arange(-1, MOST_LATE + 2)  # one more on both sides, for the top of a parabola
     before = [np.interp(np.flatnonzero(moves) - lag, np.arange(len(way)), steering) for lag in lags]
     if len(curvature) < MOST_LATE or min(float(np.std(part)) for part in (*before, curvature)) < 1e-6:
         return None
     fits = np.array([np.corrcoef(part, curvature)[0, 1] for part in before])
-    best = int(fits.argmax())
+    best = 1 + int(fits[1:-1].argmax())
     if fits[best] < LEAST_FOLLOWS:
         return None
     gain, constant = np.polyfit(before[best], curvature, 1)
-    late = float(best)
-    if 0 < best < MOST_LATE:
-        sooner, most, later = fits[best - 1 : best + 2]
-        late += float((later - sooner) / (2.0 * (2.0 * most - sooner - later)))  # the top of a parabola
-    return Steering(late, float(-constant / gain), float(1.0 / gain), float(fits[best]))
+    sooner, most, later = fits[best - 1 : best + 2]
+    late = lags[best] + np.clip((later - sooner) / max(1e-9, 2.0 * (2.0 * most - sooner - later)), -0.5, 0.5)
+    return Steering(float(late), float(-constant / gain), float(1.0 / gain), float(fits[best]))
