@@ -52,6 +52,8 @@ def found(tub):
 def test_each_picture_is_placed_where_it_was_taken(found):
     moved, driven = between(found.poses[:-1], found.poses[1:]), between(list_poses(COUNT)[:-1], list_poses(COUNT)[1:])
     assert found.followed == 1.0
+    assert len(found.loop_misses) > 5
+    assert 0.0 < np.median(found.loop_misses) < 0.01
     assert moved[:, 0].sum() == pytest.approx(driven[:, 0].sum(), rel=0.005)  # sharp on blurred: 0.8 % too short
     lap = round(2 * np.pi * (RADIUS - 0.08) / 0.06)
     for first in range(0, COUNT - lap, 10):

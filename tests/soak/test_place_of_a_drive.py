@@ -236,7 +236,7 @@ def test_a_place_of_a_drive_of_a_real_car(tmp_path, capsys):
     if not REAL.is_dir():
         pytest.skip(f"no drive in {REAL}")
     found = survey(REAL, None, None, lambda _step, _share: None)
-    half, camera = len(found.poses) // 2, found.camera
+    half, camera, misses = len(found.poses) // 2, found.camera, found.loop_misses
     chosen = choose_pictures(found.poses, camera.mount.height)
     floor = paint_floor(found.pictures, found.poses, chosen[chosen < half], camera, found.own, lambda _share: None)
     ring = paint_ring(found.pictures[:half], found.poses[:half, 2], camera, found.own, floor)
@@ -250,20 +250,22 @@ def test_a_place_of_a_drive_of_a_real_car(tmp_path, capsys):
     without, with_panels = measure_surroundings(tmp_path, painted, drawn, lit)
     train_on_half(tmp_path, half)
     files = {"anywhere": PACKAGE_PILOTS["anywhere"], "its own": tmp_path / "car/models/own.onnx"}
+    files["generated_track"] = PACKAGE_PILOTS["built-in"]  # which does not know such a floor
     alike = {name: correlate(load_pilot(pilot), drawn, found.own) for name, pilot in files.items()}
     psnr = float(np.median([one.psnr for one in drawn]))
     if folder := os.environ.get("DONKEYSIM_PICTURES"):
         save_picture(Path(folder) / "workshop.png", Path("workshop"), found, drawn)
     with capsys.disabled():
         print(
-            f"\n| {found.followed:.1%} | {found.loop_count} | {psnr:.1f} dB | {without:.1f}, {with_panels:.1f} dB"
+            f"\n| {found.followed:.1%} | {len(misses)} | {100 * np.median(misses):.1f} cm"
+            f" ({100 * np.quantile(misses, 0.95):.1f}) | {psnr:.1f} dB | {without:.1f}, {with_panels:.1f} dB"
             f" | {', '.join(f'{name} {one:.2f}' for name, one in alike.items())} |"
         )
     assert found.followed > 0.95
-    assert found.loop_count > 50
+    assert len(misses) > 50
     assert psnr > 22.0
     assert with_panels > without
-    assert min(alike.values()) > 0.8
+    assert min(alike["anywhere"], alike["its own"]) > 0.8
 
 
 def train_on_half(folder, count):

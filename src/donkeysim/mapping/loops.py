@@ -82,8 +82,8 @@ class Chart:
 
 def close_loops(
     track: Track, height: float, report: Callable[[float], None], returns: Returns | None = None
-) -> tuple[FloatArray, int]:
-    """Return the poses of a drive's pictures after its loops are closed, and how many loops there are.
+) -> tuple[FloatArray, FloatArray]:
+    """Return the poses of a drive's pictures after its loops are closed, and by how far each of these misses [m].
 
     Ctrl-C ends the search; the loops until then are closed.
 
@@ -123,7 +123,8 @@ def close_loops(
         origins, _ = solve(origins, [*chain, *loops.values()])
         if is_hurried:
             break
-    return _spread(track, origins), len(loops)
+    misses = [between(origins[one.begin], origins[one.end]) - one.motion for one in loops.values()]
+    return _spread(track, origins), np.hypot(*np.reshape(misses, (-1, 3)).T[:2])
 
 
 def make_chart(submap: Submap) -> Chart:

@@ -88,7 +88,7 @@ def write_report(path: Path, name: str, drive: Path, found: PlaceSurvey, drawn: 
 
 def list_facts(found: PlaceSurvey, drawn: Sequence[Redrawn]) -> list[tuple[str, str]]:
     """Return names and values of what was found, for people."""
-    road, mount = found.road, found.camera.mount
+    road, mount, loops = found.road, found.camera.mount, found.loop_misses
     length = float(np.hypot(*(np.roll(road.line, -1, axis=0) - road.line).T).sum())
     width = road.left + road.right
     beside = sum(float(np.hypot(*np.diff(panel.points, axis=0).T).sum()) for panel in found.panels)
@@ -97,7 +97,7 @@ def list_facts(found: PlaceSurvey, drawn: Sequence[Redrawn]) -> list[tuple[str, 
     facts = [
         ("pictures placed", f"{len(found.poses):,}, {found.followed:.1%} of them recognised"),
         ("laps", f"{road.lap_count:.1f}"),
-        ("stretches recognised again", f"{found.loop_count}"),
+        ("stretches recognised again", f"{len(loops)}, 95% within {100 * np.quantile(loops, 0.95):.1f} cm"),
         ("lap", f"{length:.2f} m"),
         ("road", f"{np.median(width):.2f} m wide ({width.min():.2f} to {width.max():.2f}), {borders}"),
         ("camera", f"field of view {degrees(found.camera.lens.fov):.0f}°, {degrees(mount.pitch):.1f}° down{source}"),

@@ -76,7 +76,8 @@ class PlaceSurvey:
         poses: Of the middle between the axles, or of where the car does not slip aside, a little behind, if what is
             above the floor was needed, shape [picture_count, 3].
         correlation: How much each was like what was seen before; 0: not recognised.
-        loop_count: How often a stretch was recognised that was driven before.
+        loop_misses: For each stretch that was recognised again, how far from where it was seen before it is placed [m],
+            shape [count].
         floor: What they show.
         road: What was driven on.
         ring: What is seen above the floor, see `paint_ring`.
@@ -90,7 +91,7 @@ class PlaceSurvey:
     own: BoolArray
     poses: FloatArray
     correlation: FloatArray
-    loop_count: int
+    loop_misses: FloatArray
     floor: PaintedFloor
     road: Road
     ring: ByteArray
@@ -131,7 +132,7 @@ def survey(tub: Path, camera: FloorCamera | None, width: float | None, report: R
             placed = _place(pictures, camera, own, tub, report)
         except _LostError as lost:
             camera, placed = _place_by_view(pictures, camera, own, tub, report, lost)
-    track, floor_pictures, poses, loop_count = placed
+    track, floor_pictures, poses, misses = placed
     pictures, chosen = pictures[: len(poses)], choose_pictures(poses, camera.mount.height)
     poses = refine(floor_pictures, poses, chosen, lambda share: report("refining", share))
     floor = paint_floor(pictures, poses, chosen, camera, own, lambda share: report("painting the floor", share))
@@ -143,7 +144,7 @@ def survey(tub: Path, camera: FloorCamera | None, width: float | None, report: R
     ring = paint_ring(pictures, poses[:, 2], camera, own, floor)
     panels = stand_panels(pictures, poses, camera, own, floor, road, lambda share: report("adding panels", share))
     steering = None if commands is None else fit_steering(poses, commands)
-    seen = (track.correlation, loop_count, floor, road, ring, panels, steering)
+    seen = (track.correlation, misses * camera.mount.height, floor, road, ring, panels, steering)
     return PlaceSurvey(pictures, camera, is_found, own, poses, *seen)
 
 
@@ -167,12 +168,12 @@ class _LostError(DonkeySimError):
 
 
 class _Placed(NamedTuple):
-    """The drive as it was followed, on what, and where its pictures were taken after so many loops were closed."""
+    """The drive as it was followed, on what, where its pictures were taken, and by how far its loops miss [height]."""
 
     track: Track
     floor: FloorPictures
     poses: FloatArray
-    loop_count: int
+    loop_misses: FloatArray
 
 
 def _place(
@@ -194,14 +195,14 @@ def _place(
     turning = None if turns is None else Turning(turns, SURE)
     track = follow(floor, lambda done: report("following the floor", done / len(pictures)), turning)
     _refuse_lost(track, camera, tub)
-    poses, loop_count = close_loops(track, camera.mount.height, lambda share: report("closing loops", share), returns)
-    if not loop_count:
+    poses, misses = close_loops(track, camera.mount.height, lambda share: report("closing loops", share), returns)
+    if not len(misses):
         error = DonkeySimError if len(poses) < len(pictures) else _LostError
         raise error(
             f"the drive in {tub} was followed, but nowhere does it show the same floor again: drive one and a half "
             "laps or more, in one direction and in steady light; or the camera's lens and mounting are not those given."
         )
-    return _Placed(track, floor, poses, loop_count)
+    return _Placed(track, floor, poses, misses / camera.mount.height)
 
 
 def _place_by_view(
