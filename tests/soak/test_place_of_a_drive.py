@@ -220,7 +220,7 @@ def test_a_place_of_a_drive_needs_no_camera(track, tmp_path, capsys):
         # In tight bends of mini_monaco the floor alone is mistaken, and so is the lens that it judges.
         assert abs(way[0] / way[1] - 1.0) < (0.1 if track == "mini_monaco" else 0.03)
     assert loop < 0.06
-    assert off < 0.03 * float(np.ptp(true[:, :2], axis=0).max())
+    assert off < 0.05 * float(np.ptp(true[:, :2], axis=0).max())
 
 
 def measure_shape(found, true):
