@@ -134,6 +134,12 @@ def test_pictures_of_the_place_show_the_wall(place, tmp_path):
     assert off[0] < 0.7 * off[1]
 
 
+def test_a_place_that_is_made_again_leaves_no_panels_of_the_former_one(place, tmp_path):
+    for panels in (place.panels * 3, place.panels):
+        write_place(tmp_path, "again", dataclasses.replace(place, panels=panels), "a room")
+    assert len(list(tmp_path.glob("again_panel_*.webp"))) == len(place.panels)
+
+
 def test_the_map_has_room_for_panels(place):
     drawn = draw_map(
         dataclasses.replace(place, panels=[*place.panels, Panel(np.array([(9.0, 0.0), (9.0, 1.0)]), 1.0, None)])
