@@ -131,6 +131,7 @@ def test_a_panel_along_points_shows_its_picture_to_their_left_from_left_to_right
     halves = np.zeros((90, 300, 3), np.uint8)  # no sides of powers of two
     halves[:, :150, 0] = halves[:, 150:, 2] = 220
     Image.fromarray(halves).save(tmp_path / "halves.png")
+    assert read_picture(str(tmp_path / "halves.png")).shape == (90, 300, 4), "patches and skies take it as it is"
     line = "points = [[3.0, -5.0], [5.0, -5.0], [5.0, -4.0]]\nheight = 0.5\n"  # its front looks north and west
     scene = load(tmp_path, f'[[panels]]\npicture = "halves.png"\n{line}hit = "mural"\n')
     assert [scene.hit_names[name] for name in scene.colliders.name] == ["mural", "mural"]
@@ -152,6 +153,7 @@ def test_a_panel_along_points_shows_its_picture_to_their_left_from_left_to_right
         ('picture = "crowd"\npoints = [[3.0, -5.0], [4.0, -5.0]]\nheight = 1.0', "along points has a height, and no"),
         ('picture = "crowd"\nsize = [0.0, 0.0]\npoints = [[3.0, -5.0], [4.0, -5.0]]', "a height above 0"),
         ('picture = "crowd"\nsize = [0.0, 0.0]\nheight = 1.0\npoints = [[3.0, -5.0], [3.0, -5.0]]', "leave one out"),
+        ('picture = "crowd"\nplaces = [[3.0, -5.0, 0.0]]\nheight = 1.0', "it has no other height"),
         ('picture = "crowds"\nplaces = [[3.0, -5.0, 0.0]]', "did you mean 'crowd'"),
         ('picture = "crowd"\nplaces = [[3.0, -5.0]]', "each \\[x, y, yaw in degrees\\]"),
         ('picture = "crowd"\nplaces = [[3.0, -5.0, 0.0]]\ntilt = 90.0\nhit = "x"', "only an upright panel"),

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.ndimage import distance_transform_edt, gaussian_filter, gaussian_filter1d
+from scipy.spatial import cKDTree
 
 from donkeysim.calibration.motion import FloorCamera
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, FloatArray, LongArray
@@ -112,9 +113,8 @@ def stand_panels(
 def find_rows(points: FloatArray, road: Road, height: float) -> list[_Row]:
     """Return the rows in which points stand beside the road."""
     normal = find_normals(road.line)
-    away = points[:, None, :2] - road.line
-    station = np.hypot(away[..., 0], away[..., 1]).argmin(axis=1)
-    aside = np.einsum("ni,ni->n", away[np.arange(len(points)), station], normal[station])
+    station = cKDTree(road.line).query(points[:, :2])[1]
+    aside = np.einsum("ni,ni->n", points[:, :2] - road.line[station], normal[station])
     found = []
     for sign, half in ((1.0, road.left), (-1.0, road.right)):
         here = (sign * aside > half[station] + NEAREST * height) & (sign * aside < FARTHEST * height)
@@ -180,8 +180,8 @@ def _find_runs(clear: BoolArray) -> list[LongArray]:
 
 def _split(place: FloatArray, top: FloatArray, road: Road, height: float, sign: float) -> list[_Row]:
     """Return a row in pieces that run on and leave the road free, so that their front is the road's side."""
-    away = place[:, None] - road.line
-    clear = (np.hypot(away[..., 0], away[..., 1]) > np.maximum(road.left, road.right) + NEAREST * height).all(axis=1)
+    away, nearest = cKDTree(road.line).query(place)
+    clear = away > np.maximum(road.left, road.right)[nearest] + NEAREST * height
     gap = np.hypot(*np.diff(place, axis=0).T) > _APART * height
     cut = np.flatnonzero(gap | np.diff(clear)) + 1
     order = -1 if sign > 0.0 else 1

@@ -1,6 +1,7 @@
 """Writes a place that was made of a drive: a track file, its path with widths, and the picture of its floor."""
 
 import io
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -93,7 +94,8 @@ def write_place(folder: Path, name: str, found: PlaceSurvey, drive: str) -> Path
     for number in count(len(panels) + 1):  # of a place of this name that had more
         if not (stale := folder / f"{name}_panel_{number}.webp").exists():
             break
-        stale.unlink()
+        with suppress(OSError):  # somebody looks at it
+            stale.unlink()
     road = found.road
     rows = np.column_stack([road.line, road.right, road.left])
     lines = ["# x_m,y_m,w_tr_right_m,w_tr_left_m", *(",".join(f"{value:.4f}" for value in row) for row in rows)]

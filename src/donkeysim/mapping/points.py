@@ -60,7 +60,7 @@ def find_points(
         report: Called with the share that is done.
     """
     track, number, place = _follow_corners(pictures[: len(poses)], own, report)
-    eye, ray = find_sight(poses, number, camera, place)
+    eye, ray = _find_sight(poses, number, camera, place)
     told = np.isfinite(ray).all(axis=1)
     points, eyes = _intersect(track[told], eye[told], ray[told], LOWEST * camera.mount.height)
     return points[~find_seen_through(points, eyes, ROOM * camera.mount.height)]
@@ -89,7 +89,7 @@ def find_seen_through(points: FloatArray, eyes: FloatArray, room: float) -> Bool
     return through
 
 
-def find_sight(
+def _find_sight(
     poses: FloatArray, number: LongArray, camera: FloorCamera, place: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return from where, and in which direction of length 1, pixels of pictures look, shape [count, 3] each.

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
+from PIL import Image
 
 from donkeysim.core.frames import Vector
 from donkeysim.core.types import ByteArray, FloatArray, LongArray
@@ -108,7 +109,15 @@ class Assets:
 
 @lru_cache(maxsize=128)
 def _make_once(make: Callable[..., ByteArray], *about: Hashable) -> ByteArray:
-    return make(*about)
+    return fit_texture(make(*about))
+
+
+def fit_texture(picture: ByteArray, most: int = 8192) -> ByteArray:
+    """Return a picture with sides that are powers of two, up to `most`, as textures have, shape [height, width, 4]."""
+    height, width = (min(most, 1 << max(2, round(math.log2(side)))) for side in picture.shape[:2])
+    if picture.shape[:2] == (height, width):
+        return picture
+    return np.array(Image.fromarray(picture).resize((width, height), Image.Resampling.LANCZOS))
 
 
 def make_mesh(vertex: FloatArray, uv: FloatArray, triangle: LongArray, material: int) -> Mesh:

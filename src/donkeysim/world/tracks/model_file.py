@@ -16,8 +16,7 @@ from PIL import Image
 from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.world.scene import SHADE_CUTOUT, SHADE_TEXTURE, SHADE_TWO_SIDED, Material, Mesh
-from donkeysim.world.tracks.art import make_texture
-from donkeysim.world.tracks.mesh import Assets
+from donkeysim.world.tracks.mesh import Assets, fit_texture
 from donkeysim.world.tracks.paths.gltf_lines import count_declared
 
 TRIANGLES_MOST = 60_000
@@ -128,7 +127,7 @@ def _colour(shape: Any, segment: int, assets: Assets) -> tuple[FloatArray, Any]:
     if picture is not None and uv is not None and len(uv) == len(none) and np.isfinite(uv).all():
         holes = SHADE_CUTOUT if getattr(material, "alphaMode", None) in ("MASK", "BLEND") else 0
         name = hashlib.sha256(picture.tobytes()).hexdigest()  # two models may hold the same picture
-        texture = assets.ensure_texture(name, lambda: make_texture(picture, TEXTURE_SIDE_MOST))
+        texture = assets.ensure_texture(name, lambda: fit_texture(np.array(picture.convert("RGBA")), TEXTURE_SIDE_MOST))
         made = Material(flags | holes | SHADE_TEXTURE, _read_factor(material), texture, segment)
         place = np.column_stack((uv[:, 0], 1.0 - uv[:, 1]))
         return place - np.floor(place.min(axis=0)), np.full(count, assets.ensure_material(made), np.int32)

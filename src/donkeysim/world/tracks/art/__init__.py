@@ -3,7 +3,6 @@
 `python -m art`, at the root of the repository, draws all of them; a scene reads those that it shows.
 """
 
-import math
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -58,15 +57,9 @@ class MeshForm(NamedTuple):
 
 
 def read_picture(name: str) -> ByteArray:
-    """Return a picture, of the package or from a file, as a texture, shape [height, width, 4]."""
+    """Return a picture, of the package or from a file, sRGB and alpha, shape [height, width, 4]."""
     with Image.open(find_picture(name)) as picture:
-        return make_texture(picture)
-
-
-def make_texture(picture: Image.Image, most: int = SIDE_MOST) -> ByteArray:
-    """Return a picture as sRGB and alpha, its sides powers of two up to `most`, shape [height, width, 4]."""
-    sides = [min(most, 1 << max(2, round(math.log2(max(1, side))))) for side in picture.size]
-    return np.array(picture.convert("RGBA").resize((sides[0], sides[1]), Image.Resampling.LANCZOS))
+        return np.array(picture.convert("RGBA"))
 
 
 def require_picture(name: str, key: str) -> None:

@@ -115,8 +115,8 @@ class PanelTable:
             self._check_line()
         elif not self.places or any(len(place) not in (3, 4) for place in self.places):
             raise ValueError("a panel needs places, each [x, y, yaw in degrees] or [x, y, yaw, height of its foot].")
-        elif min(*self.size, *self.repeat) <= 0.0:
-            raise ValueError("size and repeat of a panel are above 0.")
+        elif min(*self.size, *self.repeat) <= 0.0 or self.height:
+            raise ValueError("size and repeat of a panel at places are above 0, and it has no other height.")
         if not -90.0 <= self.tilt <= 90.0:
             raise ValueError(f"tilt is {self.tilt:g}; a panel leans back by -90 to 90 degrees.")
         if self.hit and self.tilt:
