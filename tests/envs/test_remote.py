@@ -62,7 +62,7 @@ def test_the_original_is_driven_and_never_told_to_step(server, make_lasting_env)
     assert not over
     assert info["cte"] == -1.25
     assert reward == pytest.approx((1 - 1.25 / 8) * 0.25)
-    assert server.control["steering"] == "0.5"
+    assert wait_until(lambda: server.control["steering"] == "0.5"), "the last control is on its way"
     assert not server.is_frozen
     assert server.of_kind("load_scene") == [{"msg_type": "load_scene", "scene_name": "generated_track"}]
     (car,) = server.of_kind("car_config")
