@@ -3,11 +3,17 @@
 make soak ARGS="-k one_minute"                          ten drivers, two seeds, three tracks: half an hour on two cores
 make soak ARGS="-k 'one_minute and original'"           the same with the original's recipe, one seed: 40 minutes
 make soak ARGS="-k 'one_minute and leaving'"              the recipe without each of its parts, on six drives
+make soak ARGS="-k one_minute_of_real_cars"             halves of real cars' drives, both recipes: a quarter of an hour
+
+The last looks for drives in ../shared/data beside the checkout, or in DONKEYSIM_DRIVES.
 """
 
+import os
 import time
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -16,7 +22,9 @@ from donkeysim.drive.sample import record_sample
 from donkeysim.drivers.person import load_styles
 from donkeysim.learn import train as training
 from donkeysim.learn.evaluate import evaluate
+from donkeysim.learn.open_loop import correlate
 from donkeysim.learn.pilot import load_pilot
+from donkeysim.learn.real_drives import read_drive
 from donkeysim.learn.recovery import Recipe
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(7200)]
@@ -32,6 +40,8 @@ HARD = (
     ("mountain_track", "late"),
     ("mountain_track", "weaving"),
 )
+DATA = Path(os.environ.get("DONKEYSIM_DRIVES") or Path(__file__).resolve().parents[3] / "shared/data")
+REAL = ("real-workshop-tape", "real-carpet-walls")
 PARTS = {"start": "the package's network", "views": "moved pictures", "labels": "averaged commands", "light": "light"}
 
 
@@ -81,3 +91,44 @@ def test_one_minute_leaving_a_part_out(part, tmp_path, monkeypatch):
     monkeypatch.setattr(training, "choose_recipe", lambda *_: replace(Recipe(), **{part: False}))
     passed = [learn_and_drive(tmp_path / f"{track}_{driver}", track, driver, 1)[0] for track, driver in HARD]
     print(describe(f"without {PARTS[part]}", passed))
+
+
+def name_record(record):
+    return record["_session_id"], record["_index"], record["_timestamp_ms"]
+
+
+def judge_half(folder, drive, learnt, seed, recipe):
+    """Return the steering's mean and root mean square error on the other half of a drive; print them."""
+    half = len(drive.records) // 2
+    own = {(record.session_id, record.index, record.timestamp_ms) for record in drive.records[learnt]}
+    changes = {"TRAIN_FILTER": lambda view: name_record(view.underlying) in own, "TRAIN_SEED": seed}
+    begun = time.perf_counter()
+    config = make_default_config(folder, QUIET | changes | {"TRAIN_RECIPE": recipe})
+    training.train(config, drive.tub, folder / "pilot.onnx")
+    seconds = time.perf_counter() - begun
+    asked = slice(half, None) if learnt.start is None else slice(half)
+    pilot, driven = load_pilot(folder / "pilot.onnx"), drive.driven[asked, 0]
+    said = np.clip([pilot.run(record.load_image())[0] for record in drive.records[asked]], -1.0, 1.0)
+    error = np.abs(said - driven).mean(), np.sqrt(np.square(said - driven).mean())
+    name = f"{drive.tub.parent.name} {'second' if learnt.start is None else 'first'} half, {recipe}, seed {seed}"
+    fit = correlate(driven, said)
+    print(f"{name}: {error[0]:.3f}, {error[1]:.3f}, {fit:.2f}; learned in {seconds:.0f} s", flush=True)
+    return error
+
+
+@pytest.mark.skipif(not all((DATA / name).is_dir() for name in REAL), reason="no drives of real cars here")
+def test_one_minute_of_real_cars(tmp_path):
+    """On each half of each drive, over two seeds, steering is nearer than with the original's recipe."""
+    ratios = []
+    for name in REAL:
+        drive = read_drive(DATA / name / "tub", tmp_path)
+        half = len(drive.records) // 2
+        for learnt in (slice(None, half), slice(half, None)):
+            errors = {
+                recipe: np.mean([judge_half(tmp_path, drive, learnt, seed, recipe) for seed in (0, 1)], axis=0)
+                for recipe in ("recovery", "original")
+            }
+            ratios.append(errors["recovery"] / errors["original"])
+    print(np.round(ratios, 3).tolist())
+    assert (np.array(ratios) < 1.0).all()
+    assert np.median(ratios, axis=0)[0] <= 0.8
