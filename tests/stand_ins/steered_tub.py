@@ -30,15 +30,15 @@ def draw_post(angle, rng, size=SIZE, height=None):
     return picture
 
 
-def write_steered_tub(path, count=200, seed=0, has_sensors=False, angles=None, size=SIZE, height=None, shown=None):
-    """Write a tub; returns the angles. `shown`: the angle that all its pictures show, whatever was steered."""
+def write_steered_tub(path, count=200, seed=0, has_sensors=False, angles=None, size=SIZE, height=None):
+    """Write a tub; returns the angles."""
     rng = np.random.default_rng(seed)
     angles = rng.uniform(-1, 1, count) if angles is None else angles
     channels = (*CHANNELS, *(SENSORS if has_sensors else ()))
     with TubWriter(path, [name for name, _ in channels], [kind for _, kind in channels]) as tub:
         for index, angle in enumerate(angles):
             record = {
-                "cam/image_array": draw_post(angle if shown is None else shown, rng, size, height),
+                "cam/image_array": draw_post(angle, rng, size, height),
                 "user/angle": angle,
                 "user/throttle": 0.3 + 0.1 * (index % 2),
                 "user/mode": "user",

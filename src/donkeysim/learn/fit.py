@@ -151,10 +151,9 @@ class Trainer:
             answers = self._network(inputs, training=training)
         answers = answers if isinstance(answers, list | tuple) else [answers]
         losses = {}
-        first = "mae" if self._options.steers_by_median else self._kind.loss
         for name, answer in zip(self._kind.output_names, answers, strict=True):
             target = torch.from_numpy(batch.targets[name]).to(self._device)
-            losses[name] = _compute_loss(answer.float(), target, self._kind.loss if losses else first)
+            losses[name] = _compute_loss(answer.float(), target, self._kind.loss)
         return {"loss": self._kind.loss_weight * torch.stack(list(losses.values())).sum(), **losses}
 
 
@@ -162,8 +161,6 @@ def _compute_loss(answer: Tensor, target: Tensor, loss: str) -> Tensor:
     """Mean over the batch, as Keras computes it."""
     if loss == "categorical_crossentropy":
         return -(target * answer.clamp(LEAST_SHARE, 1.0 - LEAST_SHARE).log()).sum(dim=1).mean()
-    if loss == "mae":
-        return (answer - target).abs().mean()
     return (answer - target).square().mean()
 
 

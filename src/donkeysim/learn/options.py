@@ -27,8 +27,6 @@ class TrainingOptions:
     """After n steps the rate is learning_rate / (1 + decay n)."""
     fall_steps: int | None = None
     """Steps over which the rate falls to a tenth; None: only as `learning_rate_decay` says. No key sets it."""
-    steers_by_median: bool = False
-    """The loss of the steering is the mean distance, whose least is at the median. No key sets it."""
     train_seed: int = 0
     """Of the split, the first weights, the order of examples, dropout and augmentations."""
     train_precision: str = "auto"

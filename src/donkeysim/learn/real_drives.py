@@ -173,7 +173,7 @@ def _train_half(
         "TRAIN_FILTER": lambda view: (
             (view.underlying["_session_id"], view.underlying["_index"], view.underlying["_timestamp_ms"]) in own
         ),
-        "TRAIN_RECIPE": "original",  # which is for pictures of any size
+        "TRAIN_RECIPE": "original",  # the recipe gives away a little of the fit for coming back
         "PRINT_MODEL_SUMMARY": False,
         "SHOW_PLOT": False,
         "CREATE_TF_LITE": False,

@@ -33,7 +33,7 @@ from donkeysim.learn.lite import ENDING, INTEGER_ENDING, write_lite
 from donkeysim.learn.options import TrainingOptions, read_options
 from donkeysim.learn.pictures import PictureStore
 from donkeysim.learn.pilot import PACKAGE_LAYERS, detect_kind, find_layers, open_session
-from donkeysim.learn.recovery import Recipe, Views, choose_recipe, find_camera, find_rate, plan_steps, smooth_throttle
+from donkeysim.learn.recovery import Recipe, Views, choose_recipe, find_camera, find_rate, plan_steps, smooth_commands
 from donkeysim.tub.flaws import tell_flaws
 from donkeysim.tub.folder import split_paths
 from donkeysim.tub.histogram import make_figure, save_figure
@@ -62,7 +62,6 @@ class TrainingResult:
         was_interrupted: Ctrl-C ended it early; the pilot is the best until then.
         places: Where it learnt, as far as its tubs say, and the pilot it began with.
         cars: What it learnt to drive, in the same form.
-        steers_by_median: The loss of the steering is the mean distance, not the mean square.
     """
 
     model_path: Path
@@ -77,7 +76,6 @@ class TrainingResult:
     places: tuple[str, ...] = ()
     cars: tuple[str, ...] = ()
     lite_paths: tuple[Path, ...] = ()
-    steers_by_median: bool = False
 
 
 def train(
@@ -123,7 +121,7 @@ def train(
     tell_flaws(tubs)
     examples = load_examples(config, tubs, named, options, report, recipe)
     if recipe is not None:
-        options = replace(plan_steps(options, len(examples[0])), steers_by_median=recipe.labels)
+        options = plan_steps(options, len(examples[0]))
         policy = _begin_with_package(examples[0]) if recipe.start else None
     origin = _collect_origin(tubs, source)
     job = _Job(config, options, named, path, number, tubs, source, policy, comment, *origin)
@@ -200,7 +198,8 @@ def load_examples(
     table = read_records(tubs, kind, options.train_filter)
     augment = make_augmentation(config, ["BRIGHTNESS"] if recipe and recipe.light else [])
     if recipe and recipe.labels:
-        table = replace(table, throttle=smooth_throttle(table.throttle, table.follows, find_rate(config)))
+        angle, throttle = smooth_commands(table.angle, table.throttle, table.follows, find_rate(config))
+        table = replace(table, angle=angle, throttle=throttle)
     views = Views(*find_camera(config), options.train_seed) if recipe and recipe.views else None
     before, after = tuple(config.TRANSFORMATIONS), tuple(config.POST_TRANSFORMATIONS)
     if augment is None:  # all can be done once
@@ -318,7 +317,6 @@ def _finish(job: _Job, model: Any, result: FitResult, examples: tuple[Examples, 
         places=job.places,
         cars=job.cars,
         lite_paths=lite_paths,
-        steers_by_median=job.options.steers_by_median,
     )
 
 

@@ -193,11 +193,10 @@ def foretell(config: Config, result: TrainingResult) -> Iterator[str]:
         config: Of the car.
         result: What the training left.
     """
-    losses = result.history.get("val_n_outputs0_loss")
-    if losses:  # the type answers in numbers
-        loss = losses[result.best_epoch - 1]
-        off = f"{loss:.2f} off (mean" if result.steers_by_median else f"{math.sqrt(loss):.2f} off (root mean square"
-        yield f"On pictures that it did not learn from, its steering is {off}; 1: full lock)."
+    error = _find_error(result)
+    if error is not None:
+        off = f"{error:.2f} off (root mean square; 1: full lock)"
+        yield f"On pictures that it did not learn from, its steering is {off}."
     places = [place for place in result.places if place != RANDOM_PLACE]  # another one each time
     for place in places[:MOST_PLACES]:
         try:
@@ -211,6 +210,12 @@ def foretell(config: Config, result: TrainingResult) -> Iterator[str]:
             "How it drives is not known: its tubs name no place of the simulator. donkey place makes one of a tub, "
             "and donkey evaluate shows it on any."
         )
+
+
+def _find_error(result: TrainingResult) -> float | None:
+    """Return the root of the mean square error of the steering; None where the type does not answer in numbers."""
+    losses = result.history.get("val_n_outputs0_loss")
+    return math.sqrt(losses[result.best_epoch - 1]) if losses else None
 
 
 def _drive(config: Config, result: TrainingResult, place: str) -> list[PilotRun]:
