@@ -73,6 +73,18 @@ def test_mountain_track_is_banked_as_the_originals(mountain):
         assert np.mean(np.abs(found - known) < 0.06) > 0.9
 
 
+def test_mountain_tracks_road_has_no_steps(mountain):
+    """Where the left edge jumped by half a metre, cars that drove 0.2 m beside the path stood still before 5 cm."""
+    node = mountain.path.position[:, :2]
+    ahead = np.roll(node, -1, axis=0) - np.roll(node, 1, axis=0)
+    left = np.column_stack((-ahead[:, 1], ahead[:, 0])) / np.linalg.norm(ahead, axis=1)[:, None]
+    for aside in (-0.3, -0.2, 0.0, 0.2, 0.3):
+        place = node + aside * left
+        height = sample_height(mountain.ground, place)
+        rise = np.abs(np.roll(height, -1) - height) / np.linalg.norm(np.roll(place, -1, axis=0) - place, axis=1)
+        assert rise.max() < 0.2, f"{rise.max():.2f} at {aside} m, {node[rise.argmax()]}"
+
+
 def test_trees_of_mountain_track_stand_as_high_as_the_originals(mountain):
     points = np.array(read_table("mountain_track")["ground"]["points"][:94])
     beside = np.linalg.norm(points[:, None, :2] - mountain.path.position[::2, :2], axis=2).min(axis=1) > 3.4
