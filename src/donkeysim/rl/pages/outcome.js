@@ -1,6 +1,6 @@
 // How learning ended, where the pilot lies, and the command lines to go on with.
 
-import { byId, make, setText, showToast } from "/shared/elements.js";
+import { byId, copy, make, setText } from "/shared/elements.js";
 import { sayTime } from "/pages/words.js";
 
 const FILES = ["pilot", "drive", "evaluate", "report", "resume"];
@@ -25,14 +25,4 @@ function makeRow(name, line, texts) {
   button.type = "button";
   button.addEventListener("click", () => copy(code, texts));
   return make("div", "", "", make("dt", "", texts.say(`file_${name}`)), make("dd", "", "", code), make("dd", "", "", button));
-}
-
-async function copy(element, texts) {
-  try {
-    await navigator.clipboard.writeText(element.textContent);
-    showToast(texts.say("copied"));
-  } catch { // refused
-    getSelection().selectAllChildren(element);
-    showToast(texts.say("not_copied"));
-  }
 }

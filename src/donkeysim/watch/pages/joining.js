@@ -1,7 +1,6 @@
 // How one joins the race: an address, a code for phones, and lines to copy.
 
-import { copy } from "/pages/waiting.js";
-import { byId, setText } from "/shared/elements.js";
+import { byId, copy, setText } from "/shared/elements.js";
 import { texts } from "/pages/words.js";
 
 /** Show it; null: nobody can join. */
@@ -34,5 +33,5 @@ function writeGym({ host, port }, environment) {
 
 /** Let people copy the lines. */
 export function offerCopies() {
-  for (const name of ["config", "gym"]) byId(`copy-join-${name}`).addEventListener("click", () => copy(byId(`join-${name}`)));
+  for (const name of ["config", "gym"]) byId(`copy-join-${name}`).addEventListener("click", () => copy(byId(`join-${name}`), texts));
 }

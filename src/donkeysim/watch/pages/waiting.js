@@ -1,6 +1,6 @@
 // What an empty scene offers: a pace car, driving it oneself, and a few lines of Python that run as they are.
 
-import { byId, setText, showToast } from "/shared/elements.js";
+import { byId, copy, setText } from "/shared/elements.js";
 import { texts } from "/pages/words.js";
 
 /** Whether this browser runs where the simulator does: only then are pages of other programs there within reach. */
@@ -35,20 +35,9 @@ function writeExample({ scene, environment, wire_port: port }) {
   return [...opening, ...drive, "    if is_over:", "        env.reset()"].join("\n");
 }
 
-/** Copy an element's text; where the browser does not allow it, select it. */
-export async function copy(element) {
-  try {
-    await navigator.clipboard.writeText(element.textContent);
-    showToast(texts.say("copied"));
-  } catch { // not over plain http from another machine, or refused
-    getSelection().selectAllChildren(element);
-    showToast(texts.say("not_copied"));
-  }
-}
-
 byId("drive-here").addEventListener("click", () => {
   byId("drive-recipe").hidden = !byId("drive-recipe").hidden;
   byId("drive-here").setAttribute("aria-expanded", String(!byId("drive-recipe").hidden));
 });
-byId("copy-command").addEventListener("click", () => copy(byId("command")));
-byId("copy-hint").addEventListener("click", () => copy(byId("hint")));
+byId("copy-command").addEventListener("click", () => copy(byId("command"), texts));
+byId("copy-hint").addEventListener("click", () => copy(byId("hint"), texts));

@@ -28,6 +28,17 @@ export function showToast(sentence) {
   toastTimer = setTimeout(() => { toast.hidden = true; }, 6000);
 }
 
+/** Copy an element's text; where the browser does not allow it, select it. */
+export async function copy(element, texts) {
+  try {
+    await navigator.clipboard.writeText(element.textContent);
+    showToast(texts.say("copied"));
+  } catch { // not over plain http from another machine, or refused
+    getSelection().selectAllChildren(element);
+    showToast(texts.say("not_copied"));
+  }
+}
+
 /** Fit a canvas's pixels to its size on the screen; returns its 2D context scaled to CSS pixels, and that size. */
 export function fitCanvas(canvas) {
   const ratio = Math.min(window.devicePixelRatio || 1, 2);

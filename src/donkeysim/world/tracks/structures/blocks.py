@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -180,16 +181,6 @@ def _build_flat(assets: Assets, size: Size, tint: Shade, style: str) -> Mesh:
     return merge_meshes([*_raise_facade(assets, size, tint, style), cover])
 
 
-def build_townhouse(assets: Assets, size: Size, tint: Shade) -> Mesh:
-    """Return a brick house with a flat roof."""
-    return _build_flat(assets, size, tint, "townhouse")
-
-
-def build_office(assets: Assets, size: Size, tint: Shade) -> Mesh:
-    """Return a building of glass and panels."""
-    return _build_flat(assets, size, tint, "office")
-
-
 def build_hall(assets: Assets, size: Size, tint: Shade) -> Mesh:
     """Return a shed of ribbed sheet with a low gable roof along its width."""
     sheet = assets.ensure_textured(read_picture, "sheet_metal", tint=tint)
@@ -261,8 +252,8 @@ def build_bale(assets: Assets, size: Size, tint: Shade) -> Mesh:
 
 BLOCK_KINDS: dict[str, BlockKind] = {
     "house": BlockKind(build_house, (1.0, 1.1, 1.5), PLASTERS, "building"),
-    "townhouse": BlockKind(build_townhouse, (1.0, 1.1, 1.5), BRICKS, "building"),
-    "office": BlockKind(build_office, (1.5, 1.9, 2.6), GLASSES, "building"),
+    "townhouse": BlockKind(partial(_build_flat, style="townhouse"), (1.0, 1.1, 1.5), BRICKS, "building"),
+    "office": BlockKind(partial(_build_flat, style="office"), (1.5, 1.9, 2.6), GLASSES, "building"),
     "hall": BlockKind(build_hall, (2.0, 3.0, 0.9), SHEETS, "building"),
     "container": BlockKind(build_container, (2.44, 6.06, 2.59), STEELS, "container"),
     "crate": BlockKind(build_crate, (0.6, 0.8, 0.6), WOODS, "crate"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -186,16 +187,6 @@ def build_guard_rail(assets: Assets, section: Section) -> list[Mesh]:
     ]
 
 
-def build_railing(assets: Assets, section: Section) -> list[Mesh]:
-    """Return a railing of metal bars."""
-    return _stand_pierced(assets, section, "railing", 1.3)
-
-
-def build_fence(assets: Assets, section: Section) -> list[Mesh]:
-    """Return wire mesh between posts."""
-    return _stand_pierced(assets, section, "fence", 1.0)
-
-
 def build_park_fence(assets: Assets, section: Section) -> list[Mesh]:
     """Return a low wall with a fence of wire mesh on it, whose posts lean to the front at their tops."""
     high, half, top = section.height, 0.5 * section.thickness, 0.97 * 0.16 * section.height
@@ -358,14 +349,18 @@ WALL_KINDS: dict[str, WallKind] = {
     "wall": WallKind(build_concrete, 0.30, 0.08, "wall"),
     "brick": WallKind(build_brick, 0.36, 0.08, "wall"),
     "guard_rail": WallKind(build_guard_rail, 0.12, 0.04, "guard_rail", darkness=0.3, friction=0.4),
-    "railing": WallKind(build_railing, 0.24, 0.02, "railing", darkness=0.2, friction=0.4),
+    "railing": WallKind(
+        partial(_stand_pierced, picture="railing", tile=1.3), 0.24, 0.02, "railing", darkness=0.2, friction=0.4
+    ),
     "barrier": WallKind(build_barrier, 0.16, 0.12, "barrier"),
     "tyres": WallKind(build_tyres, 0.18, 0.12, "tyres", friction=0.9),
     "hay": WallKind(build_hay, 0.24, 0.28, "hay_bale", friction=0.8, piece=0.55),
     "kerb": WallKind(build_kerb, 0.06, 0.08, "kerb", darkness=0.3),
     "hedge": WallKind(build_hedge, 0.30, 0.24, "hedge", friction=0.8),
     "low_hedge": WallKind(build_low_hedge, 0.11, 0.22, "", darkness=0.35, piece=0.5),
-    "fence": WallKind(build_fence, 0.50, 0.02, "fence", darkness=0.15, friction=0.4),
+    "fence": WallKind(
+        partial(_stand_pierced, picture="fence", tile=1.0), 0.50, 0.02, "fence", darkness=0.15, friction=0.4
+    ),
     "cliff": WallKind(build_cliff, 1.60, 0.90, "cliff", piece=1.2, tolerance=0.02),
     "ledge": WallKind(build_ledge, 0.40, 0.60, "cliff", piece=1.2, tolerance=0.02),
     "park_fence": WallKind(build_park_fence, 0.80, 0.06, "fence", darkness=0.22, friction=0.1, tolerance=0.02),
