@@ -3,6 +3,7 @@
 make soak ARGS="-k one_minute"                          ten drivers, two seeds, three tracks: half an hour on two cores
 make soak ARGS="-k 'one_minute and original'"           the same with the original's recipe, one seed: 40 minutes
 make soak ARGS="-k 'one_minute and leaving'"              the recipe without each of its parts, on six drives
+make soak ARGS="-k one_minute_of_hands"                   hands that know only left, right and straight on: 3 minutes
 make soak ARGS="-k one_minute_of_real_cars"             halves of real cars' drives, both recipes: ten minutes
 
 The last looks for drives in ../shared/data beside the checkout, or in DONKEYSIM_DRIVES.
@@ -84,6 +85,17 @@ def test_one_minute_with_the_original_recipe(track, tmp_path):
         learn_and_drive(tmp_path / driver, track, driver, 1, TRAIN_RECIPE="original")[0] for driver in load_styles()
     ]
     print(describe(f"{track}, as the original trains", passed))
+
+
+def test_one_minute_of_hands_that_know_only_locks(tmp_path, monkeypatch):
+    """Left, right and straight on, as of many real drivers: who learns the median fits them better, and laps less."""
+    styles = {"locks": replace(load_styles()["keys"], step=1.0)}
+    monkeypatch.setattr("donkeysim.drive.sample.load_styles", lambda: styles)
+    passed = [
+        learn_and_drive(tmp_path / f"{track}_{seed}", track, "locks", seed)[0] for track in TRACKS for seed in (1, 2)
+    ]
+    print(describe("left, right and straight on", passed))
+    assert sum(passed) >= 5
 
 
 @pytest.mark.parametrize("part", PARTS)
