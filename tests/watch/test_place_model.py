@@ -9,12 +9,11 @@ import pytest
 import trimesh
 from PIL import Image
 
-from donkeysim.watch.gltf import GltfWriter
+from donkeysim.watch.gltf import MOST_KEPT, GltfWriter, encode_webp, find_alpha_factors
 from donkeysim.watch.place_model import (
     CLASS_NAMES,
     SHARES,
     encode_shares,
-    encode_webp,
     find_corner_normals,
     find_linear,
     write_place,
@@ -86,6 +85,23 @@ def test_textures_survive(scene):
         solid = texture[..., 3] > 0
         assert np.abs(read - texture)[solid].mean() < 6.0
         assert (read[..., 3] == texture[..., 3]).all(), "holes are where they were"
+
+
+def test_as_much_of_a_hedge_is_there_far_away_as_near():
+    alpha = np.random.default_rng(5).integers(0, 170, (64, 128)).astype(np.uint8)
+    factors = find_alpha_factors(alpha)
+    assert len(factors) == 8, "of levels down to one texel"
+    level = alpha / 255.0
+    for factor in factors[:4]:
+        assert (level * factor >= 0.5 - 1e-6).mean() == pytest.approx((alpha >= 128).mean(), abs=0.01)
+        level = level.reshape(level.shape[0] // 2, 2, level.shape[1] // 2, 2).mean(axis=(1, 3))
+    assert find_alpha_factors(np.full((4, 4), 255, np.uint8)) == [1.0, 0.5, 0.5], "what has no holes stays whole"
+    assert find_alpha_factors(np.zeros((2, 1), np.uint8)) == [1.0, MOST_KEPT]
+
+
+def test_textures_with_holes_alone_say_how_thin_parts_are_kept(scene, content):
+    for material in read_document(content)["materials"]:
+        assert (len(material["extras"]["alpha_factors"]) > 1) == (material.get("alphaMode") == "MASK")
 
 
 def test_a_box_has_edges_and_a_ball_has_none():

@@ -3,12 +3,14 @@
 import asyncio
 import json
 import math
+import threading
 
 import numpy as np
 import pytest
 import websockets
 from starlette.testclient import TestClient, WebSocketDenialResponse
 
+from donkeysim.core.errors import SceneError
 from donkeysim.core.image import decode_picture
 from donkeysim.watch.spectator import create_app
 from donkeysim.web import limits
@@ -16,6 +18,7 @@ from donkeysim.web.access import Access
 from donkeysim.web.serving import PageServer, bind_port
 from donkeysim.world.specs import RoadSpec
 from stand_ins.watched_stage import WatchedStage, make_telemetry
+from waiting import PATIENCE
 
 PAGE = "http://127.0.0.1:9093"
 OWN = {"origin": PAGE, "host": "127.0.0.1:9093"}
@@ -123,6 +126,26 @@ def test_the_place_is_shown_where_no_car_is(client, stage):
     with client.websocket_connect("/picture", headers=OWN) as socket:
         socket.send_text(json.dumps({"view": "place", "car": 0, "width": 320, "height": 180}))
         assert decode_picture(socket.receive_bytes()).shape == (180, 320, 3)
+
+
+@pytest.mark.parametrize("error", [None, SceneError("no scene is running")])
+def test_the_places_file_is_written_as_soon_as_somebody_draws(client, stage, error):
+    written = threading.Event()
+
+    async def write_place():
+        written.set()
+        if error is not None:
+            raise error
+        return b"glTF"
+
+    async def take_moment():
+        return b"{}"
+
+    stage.write_place, stage.take_moment = write_place, take_moment
+    with client.websocket_connect("/moments", headers=OWN) as socket:
+        assert written.wait(PATIENCE), "before anything is asked"
+        socket.send_text("{}")
+        assert socket.receive_bytes() == b"{}"
 
 
 def test_the_state_names_the_scenes_environment_and_the_control_page(stage):

@@ -35,8 +35,9 @@ from donkeysim.sim.simulator import STEPS_PER_FRAME, Simulator
 from donkeysim.site.kernels.layers import convolve, multiply
 from donkeysim.site.memory import Call, MemoryImage
 from donkeysim.site.place_file import Header, Texture, write_place_file
+from donkeysim.watch.gltf import encode_webp
 from donkeysim.watch.moments import describe_seat
-from donkeysim.watch.place_model import encode_webp, write_place
+from donkeysim.watch.place_model import write_place
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, SceneSpec, WorldSpec
 from donkeysim.world.tracks.catalogue import share_scene

@@ -21,7 +21,7 @@ from PIL import Image
 
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray
 from donkeysim.render.body import fit_models
-from donkeysim.watch.gltf import UPRIGHT, GltfWriter
+from donkeysim.watch.gltf import UPRIGHT, GltfWriter, encode_webp, find_alpha_factors
 from donkeysim.world.scene import (
     CLASS_GROUND,
     CLASS_LINE,
@@ -58,15 +58,9 @@ FINE_CREASE = 0.69
 METAL, GLOSS, DULL = (0.8, 0.34), (0.7, 0.07), (0.0, 0.9)
 """How metallic and how rough bare metal is, glass (dark behind, it mirrors as tinted metal does), and all else."""
 
-WEBP_QUALITY, LARGE_QUALITY, LARGE = 88, 72, 2**23
-"""Of textures, and of those with more texels: their grain is finer than what is seen of it, and files stay small."""
-
 # Of the originals' skies, 0 to 1.1; of those with painted clouds, 4.6 and more.
 EMPTY_SKY = 2.0
 """A sky that differs by less than that from itself a little farther to the side has no clouds [of 255]."""
-
-WEBP_EFFORT = 0
-"""0 to 6: a third more bytes than the most would leave, in a tenth of the time."""
 
 
 class MaterialNotes(msgspec.Struct):
@@ -77,12 +71,14 @@ class MaterialNotes(msgspec.Struct):
         is_paint: Whether the car's own colour multiplies it.
         class_map: Its map of classes; null: none.
         has_finish: Whether it is as rough and metallic as its numbers say; else whoever draws it chooses.
+        alpha_factors: Of a texture with holes, see `watch.gltf.find_alpha_factors`.
     """
 
     segment: str
     is_paint: bool
     class_map: int | None
     has_finish: bool
+    alpha_factors: list[float]
 
 
 class PlaceNotes(msgspec.Struct):
@@ -217,7 +213,10 @@ class _PlaceWriter:
             looks["baseColorTexture"] = {"index": self._add_texture(material.texture)}
             class_map = self._add_class_map(material.class_map) if material.class_map >= 0 else None
         is_paint = bool(material.flags & SHADE_PAINT)
-        notes = MaterialNotes(CLASS_NAMES[material.segment], is_paint, class_map, is_metal or is_gloss)
+        factors = []
+        if material.flags & SHADE_CUTOUT:
+            factors = find_alpha_factors(self._scene.textures[material.texture][..., 3])
+        notes = MaterialNotes(CLASS_NAMES[material.segment], is_paint, class_map, is_metal or is_gloss, factors)
         described: dict[str, Any] = {"pbrMetallicRoughness": looks, "extras": msgspec.to_builtins(notes)}
         if material.flags & SHADE_CUTOUT:
             described |= {"alphaMode": "MASK", "alphaCutoff": 0.5}
@@ -338,22 +337,6 @@ def pack_small(vertex: Float32Array) -> NDArray[np.float32] | NDArray[np.int16]:
 def find_linear(colour: FloatArray) -> FloatArray:
     """Return linear values of sRGB ones, 0 to 1; IEC 61966-2-1."""
     return np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
-
-
-def encode_webp(picture: ByteArray) -> bytes:
-    """Return a texture as WebP, with its alpha where it has any.
-
-    Holes have the mean colour of what is around them, which far away is averaged with it.
-    """
-    holes = picture[..., 3] < 128
-    shown = picture if (picture[..., 3] < 255).any() else picture[..., :3]
-    if holes.any() and not holes.all():
-        shown = picture.copy()
-        shown[holes, :3] = picture[~holes][:, :3].mean(axis=0)
-    quality = LARGE_QUALITY if shown.shape[0] * shown.shape[1] > LARGE else WEBP_QUALITY
-    buffer = io.BytesIO()
-    Image.fromarray(shown).save(buffer, "WEBP", quality=quality, method=WEBP_EFFORT, exact=True)
-    return buffer.getvalue()
 
 
 def encode_shares(classes: ByteArray) -> bytes:

@@ -24,6 +24,7 @@ Whoever reaches the page may watch; `StateReply.may_change` says whether the POS
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -36,7 +37,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
-from donkeysim.core.errors import SceneError, SpecError
+from donkeysim.core.errors import DonkeySimError, SceneError, SpecError
 from donkeysim.watch.messages import (
     CarEntry,
     CarReadings,
@@ -203,8 +204,9 @@ class Spectator:
         return Response(await self._watchable.write_place(), media_type=GLB)
 
     async def serve_moments(self, socket: WebSocket) -> None:
-        """Answer each request with where everything is, as soon as that is new."""
+        """Answer each request with where everything is, as soon as that is new, and have the place ready."""
         moments = NewMoments(self._watchable.take_moment)
+        writing = asyncio.create_task(self._prepare_place())
 
         async def answer_moment(question: str) -> bytes:
             at = decode_question(question, MomentRequest).at
@@ -212,7 +214,14 @@ class Spectator:
                 return await self._find_past(at).take_moment(at)
             return await moments.take()
 
-        await answer_questions(socket, answer_moment)
+        try:
+            await answer_questions(socket, answer_moment)
+        finally:
+            writing.cancel()
+
+    async def _prepare_place(self) -> None:
+        with contextlib.suppress(DonkeySimError):  # who asks for it is told
+            await self._watchable.write_place()
 
     async def serve_state(self, socket: WebSocket) -> None:
         """Answer each request of one page with the state."""

@@ -24,6 +24,7 @@ AGREEMENT = 0.99
 """Of all pixels; in the rest the two round the edges of things differently."""
 
 DRAW_CLASSES = """async ([width, height, time]) => {
+  const { WebGLRenderTarget } = await import("/shared/viewer/three.js");
   const viewer = document.querySelector(".drawn-here").viewer;
   const { renderer, place, cars, eyes: [eye] } = viewer;
   while (viewer.moments.newest?.time !== time) await new Promise((done) => setTimeout(done, 20));
@@ -32,21 +33,20 @@ DRAW_CLASSES = """async ([width, height, time]) => {
   viewer.moveProps(moment.props);
   cars.hide(null, false);
   for (const car of cars.byId.values()) car.plate.visible = car.contact.visible = false;
-  const before = renderer.outputColorSpace;
-  renderer.outputColorSpace = "srgb-linear";
-  renderer.setPixelRatio(1);
-  renderer.setSize(width, height, false);
-  renderer.setViewport(0, 0, width, height);
   eye.camera.aspect = width / height;
   eye.look("seat", moment.cars[0], moment.seats[moment.cars[0].id], place, 0);
   eye.camera.updateProjectionMatrix();
+  const target = new WebGLRenderTarget(width, height); // of one sample each: means of classes would be other classes
   place.showClasses(true);
+  renderer.setRenderTarget(target);
   renderer.clear();
   renderer.render(place.scene, eye.camera);
-  const picture = renderer.domElement.toDataURL("image/png");
+  renderer.setRenderTarget(null);
   place.showClasses(false);
-  renderer.outputColorSpace = before;
-  return picture;
+  const texels = new Uint8Array(4 * width * height);
+  renderer.readRenderTargetPixels(target, 0, 0, width, height, texels);
+  target.dispose();
+  return btoa(texels.reduce((read, value, index) => index % 4 ? read : read + String.fromCharCode(value), ""));
 }"""
 
 READ_STANDING = """() => {
@@ -97,7 +97,9 @@ def drawing_browser():
 
 def read_classes(page, time):
     """Return the viewer's classes of a moment [s] as the first car sees them, shape [480, 640]."""
-    return read_picture(page.evaluate(DRAW_CLASSES, [*SIZE, time]))[..., 0]
+    width, height = SIZE
+    texels = base64.b64decode(page.evaluate(DRAW_CLASSES, [width, height, time]))
+    return np.frombuffer(texels, np.uint8).reshape(height, width)[::-1]
 
 
 def compare_classes(browser, scene, style):

@@ -115,15 +115,12 @@ class Car {
 function makeContact(body) {
   const box = measure(body);
   const size = 128;
-  const canvas = new OffscreenCanvas(size, size);
-  const pen = canvas.getContext("2d");
-  const image = pen.createImageData(size, size);
+  const image = new ImageData(size, size);
   for (let row = 0; row < size; row++) for (let column = 0; column < size; column++) {
     const [x, y] = [column, row].map((at) => Math.max(0, Math.abs((at + 0.5) / size - 0.5) * 2 - 0.55) / 0.45);
     image.data[4 * (row * size + column) + 3] = 255 * CONTACT * Math.max(0, 1 - Math.hypot(x, y)) ** 1.6;
   }
-  pen.putImageData(image, 0, 0);
-  const material = new three.MeshBasicMaterial({ map: new three.CanvasTexture(canvas), transparent: true, depthWrite: false, polygonOffset: true, polygonOffsetFactor: -4, polygonOffsetUnits: -8 });
+  const material = new three.MeshBasicMaterial({ map: new three.CanvasTexture(image), transparent: true, depthWrite: false, polygonOffset: true, polygonOffsetFactor: -4, polygonOffsetUnits: -8 });
   material.userData = { segment: "none" };
   const shade = new three.Mesh(new three.PlaneGeometry(1.5 * box.size.x, 1.7 * box.size.y), material);
   shade.position.set(box.centre.x, box.centre.y, 0);

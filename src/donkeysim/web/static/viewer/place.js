@@ -5,7 +5,7 @@
 import * as three from "./three.js";
 import { FloorMirror } from "./floor_mirror.js";
 import { findOcclusion } from "./occlusion.js";
-import { KEEP_THIN, LEVELS, addFeet, addGrain, addLeaves, findKeeping } from "./surfaces.js";
+import { KEEP_THIN, addFeet, addGrain, addLeaves, findKeeping } from "./surfaces.js";
 import { makeSky } from "./sky.js";
 
 three.Object3D.DEFAULT_UP.set(0, 0, 1);
@@ -52,7 +52,6 @@ export class Place {
     this.scene.add(this.root);
     this.props = this.root.children.filter((node) => node.name.startsWith("prop_"));
     this.restore = null;
-    this.keeping = new Map();
     this.finishMaterials();
     this.light(sky);
   }
@@ -76,16 +75,10 @@ export class Place {
     if (!notes.has_finish) material.roughness = (this.isIndoor ? INDOOR_ROUGHNESS : ROUGHNESS)[notes.segment] ?? 0.8;
     material.envMapIntensity = notes.segment === "car" ? 1 : 0.6;
     if (material.map) { material.map.anisotropy = 16; material.map.needsUpdate = true; }
-    if (material.alphaTest > 0) { material.alphaToCoverage = true; addLeaves(material, this.keep(material.map)); }
+    if (material.alphaTest > 0) { material.alphaToCoverage = true; addLeaves(material); }
     else if (this.isIndoor && notes.segment === "prop") addFeet(material, this.notes.floor);
     if (notes.class_map !== null && notes.class_map !== undefined) addGrain(material, this.shares.get(notes.class_map), this);
     return material;
-  }
-
-  /** What thin parts of a texture are multiplied by, see `findKeeping`. */
-  keep(map) {
-    if (!this.keeping.has(map)) this.keeping.set(map, findKeeping(map));
-    return this.keeping.get(map);
   }
 
   light(sky) {
@@ -173,7 +166,7 @@ export class Place {
         hasShares: { value: this.shares.has(number) },
         picture: { value: material.map ?? null },
         cutoff: { value: material.map ? material.alphaTest : 0 },
-        keeping: { value: material.alphaTest > 0 ? this.keep(material.map) : new Array(LEVELS).fill(1) },
+        keeping: { value: findKeeping(material) },
       },
       vertexShader: "varying vec2 at; void main() { at = uv; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); }",
       fragmentShader: `

@@ -82,8 +82,7 @@ export function addFeet(material, floor) {
   material.customProgramCacheKey = () => `feet ${floor.toFixed(3)}`;
 }
 
-export const LEVELS = 13; // of textures of 4096 texels
-const MOST_KEPT = 12;
+const LEVELS = 13; // of textures of 4096 texels
 
 // Where texels of leaves and holes are averaged, what is thin would vanish: on each level as much is there as on the first.
 export const KEEP_THIN = `
@@ -99,40 +98,15 @@ export const KEEP_THIN = `
     return textureLod(picture, uv, level).a * mix(keeping[lower], keeping[upper], fract(level));
   }`;
 
-/** What alpha of each level of a texture with holes is multiplied by, so that a share of it as large as at first is 0.5. */
-export function findKeeping({ image }) {
-  const canvas = new OffscreenCanvas(image.width, image.height);
-  const pen = canvas.getContext("2d");
-  pen.drawImage(image, 0, 0);
-  const { data } = pen.getImageData(0, 0, image.width, image.height);
-  let [alpha, width, height] = [Float32Array.from({ length: data.length / 4 }, (_, texel) => data[4 * texel + 3] / 255), image.width, image.height];
-  const share = alpha.filter((value) => value >= 0.5).length / alpha.length;
-  const factors = [1];
-  while (factors.length < LEVELS) {
-    [alpha, width, height] = halve(alpha, width, height);
-    const least = alpha.slice().sort().at(-Math.max(1, Math.round(share * alpha.length)));
-    factors.push(Math.min(0.5 / Math.max(least, 1e-3), MOST_KEPT));
-  }
-  return factors;
-}
-
-function halve(alpha, width, height) {
-  const [wide, high] = [Math.max(1, width >> 1), Math.max(1, height >> 1)];
-  const [across, down] = [width / wide, height / high];
-  const mean = (index) => {
-    let sum = 0;
-    for (let row = 0; row < down; row++) for (let column = 0; column < across; column++) {
-      sum += alpha[(Math.floor(index / wide) * down + row) * width + (index % wide) * across + column];
-    }
-    return sum / (across * down);
-  };
-  return [Float32Array.from({ length: wide * high }, (_, index) => mean(index)), wide, high];
+/** What `KEEP_THIN` takes of a material, see `alpha_factors` of its notes. */
+export function findKeeping({ userData: { alpha_factors: factors = [] } }) {
+  return Array.from({ length: LEVELS }, (_, level) => factors[level] ?? factors.at(-1) ?? 1);
 }
 
 /** Leaves let light through: their backs are as bright as their fronts, and the sun reaches around them. */
-export function addLeaves(material, keeping) {
+export function addLeaves(material) {
   material.onBeforeCompile = (shader) => {
-    shader.uniforms.keeping = { value: keeping };
+    shader.uniforms.keeping = { value: findKeeping(material) };
     shader.vertexShader = shader.vertexShader
       .replace("#include <common>", "#include <common>\nvarying float lying;")
       .replace("#include <fog_vertex>", "#include <fog_vertex>\nlying = abs(objectNormal.z);");

@@ -27,6 +27,8 @@ export class Viewer {
     this.findPlace = findPlace;
     this.findMoment = findMoment;
     this.onResult = onResult;
+    this.panes = [];
+    this.asking = open(() => this.ask()); // before all else: from now on the server writes the place's file
     this.canvas = document.createElement("canvas");
     this.canvas.className = "drawn-here";
     this.canvas.setAttribute("role", "img");
@@ -38,7 +40,6 @@ export class Viewer {
     this.renderer.autoClear = false;
     this.quality = new Quality(choice, (level) => this.apply(level));
     this.moments = new Moments();
-    this.panes = [];
     this.eyes = [];
     this.place = null;
     this.key = null;
@@ -46,7 +47,6 @@ export class Viewer {
     this.count = 0;
     this.last = performance.now();
     box.prepend(this.canvas);
-    this.asking = open(() => this.ask());
     document.addEventListener("visibilitychange", () => this.ask());
     this.canvas.addEventListener("webglcontextlost", () => { if (!this.isClosed) onLost(); });
     this.run = this.run.bind(this);
