@@ -78,6 +78,24 @@ DRAW_FLOOR = """([width, height, mirrors]) => {
 }"""
 
 
+DRAW_ROAD = """([width, height, hidden]) => {
+  const viewer = document.querySelector(".drawn-here").viewer;
+  const { renderer, place, cars, eyes: [eye] } = viewer, [car] = viewer.moments.newest.cars;
+  viewer.isClosed = true;
+  renderer.setPixelRatio(1);
+  renderer.setSize(width, height, false);
+  renderer.setViewport(0, 0, width, height);
+  eye.camera.aspect = width / height;
+  eye.look("chase", car, null, place, 0);
+  eye.camera.updateProjectionMatrix();
+  const [ground] = place.shares.keys();
+  const kind = (number) => number === ground ? "ground" : place.shares.has(number) ? "strip" : "";
+  place.scene.traverse((node) => { if (node.isMesh) node.visible = !hidden.includes(kind(node.material.userData.class_map)); });
+  renderer.clear();
+  renderer.render(place.scene, eye.camera);
+  return renderer.domElement.toDataURL("image/png");
+}"""
+
 SLIDE = """(sideways) => {
   const { marks, moments, place } = document.querySelector(".drawn-here").viewer, [car] = moments.newest.cars;
   const pose = (step) => [0.05 * step * !sideways, 0.05 * step * sideways, 0.1, 1, 0, 0, 0];
@@ -232,6 +250,24 @@ def test_a_halls_floor_mirrors_what_stands_on_it_and_is_darker_there(drawing_bro
 
 def read_picture(address):
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(address.split(",")[1]))).convert("RGB")).astype(np.float64)
+
+
+def test_a_road_that_lies_on_the_ground_is_never_below_it(drawing_browser):
+    served, stage = ServedApp(), ShownSimulator("generated_road")
+    stage.put(0.6)  # at this size a quarter of it was below
+    served.start(create_app(stage, wire_port=None))
+    page = drawing_browser.new_page(viewport={"width": 500, "height": 700})
+    try:
+        page.goto(f"{served.address}/?draw=low")
+        chromium.wait_on_page(page, lambda: chromium.count_drawn(page) > 0, "nothing was drawn")
+        hidden = [], ["ground"], ["ground", "strip"]
+        shown, strip, nothing = (read_picture(page.evaluate(DRAW_ROAD, [320, 180, kinds])) for kinds in hidden)
+    finally:
+        page.close()
+        served.close()
+    covered = (strip != nothing).any(axis=2)
+    assert covered.mean() > 0.1
+    assert (np.abs(shown - strip).max(axis=2) < 20.0)[covered].mean() > 0.97, "all but its edges"
 
 
 def test_what_is_drawn_is_what_is_simulated(drawing_browser):

@@ -15,6 +15,8 @@ const ROUGHNESS = { ground: 1, road: 0.82, line: 0.7, prop: 0.85, car: 0.5 };
 const INDOOR_ROUGHNESS = { ...ROUGHNESS, ground: 0.55, road: 0.5, line: 0.4 }; // sealed and swept floors
 const MIST = 0.55; // of the density that cameras see: a person looks at larger pictures of the same place
 const FLOOR_GLOSS = 1; // of sealed floors
+// A road's own strip lies 2 mm above the two large triangles of the ground, whose depths are not as exact as that.
+const ON_GROUND = { polygonOffset: true, polygonOffsetFactor: -1, polygonOffsetUnits: -4 };
 const SHADOW_REACH = 2.6; // metres around what is watched
 
 /** Load the file of a place. */
@@ -77,7 +79,9 @@ export class Place {
     if (material.map) { material.map.anisotropy = 16; material.map.needsUpdate = true; }
     if (material.alphaTest > 0) { material.alphaToCoverage = true; addLeaves(material); }
     else if (this.isIndoor && notes.segment === "prop") addFeet(material, this.notes.floor);
-    if (notes.class_map !== null && notes.class_map !== undefined) addGrain(material, this.shares.get(notes.class_map), this);
+    const shares = this.shares.get(notes.class_map), [ground] = this.shares.values();
+    if (shares) addGrain(material, shares, this);
+    if (shares && shares !== ground) Object.assign(material, ON_GROUND);
     return material;
   }
 
@@ -160,6 +164,9 @@ export class Place {
     const own = CLASSES.indexOf(segment);
     return new three.ShaderMaterial({
       side: material.side,
+      polygonOffset: material.polygonOffset,
+      polygonOffsetFactor: material.polygonOffsetFactor,
+      polygonOffsetUnits: material.polygonOffsetUnits,
       uniforms: {
         own: { value: own / 255 },
         shares: { value: this.shares.get(number) ?? null },
