@@ -9,7 +9,7 @@ import pytest
 import trimesh
 from PIL import Image
 
-from donkeysim.watch.gltf import MOST_KEPT, GltfWriter, encode_webp, find_alpha_factors
+from donkeysim.watch.gltf import MOST_KEPT, WEBP_QUALITIES, GltfWriter, encode_webp, find_alpha_factors, find_quality
 from donkeysim.watch.place_model import (
     CLASS_NAMES,
     SHARES,
@@ -85,6 +85,13 @@ def test_textures_survive(scene):
         solid = texture[..., 3] > 0
         assert np.abs(read - texture)[solid].mean() < 6.0
         assert (read[..., 3] == texture[..., 3]).all(), "holes are where they were"
+
+
+def test_a_large_texture_is_as_good_as_its_bytes_allow():
+    noise = np.random.default_rng(3).integers(0, 256, (4096, 2048, 3)).astype(np.uint8)
+    assert find_quality(np.full_like(noise, 120)) == WEBP_QUALITIES[0], "a plain one"
+    assert find_quality(noise) == WEBP_QUALITIES[-1]
+    assert find_quality(noise[:64, :64]) == WEBP_QUALITIES[0], "a small one"
 
 
 def test_as_much_of_a_hedge_is_there_far_away_as_near():

@@ -23,8 +23,14 @@ _SHAPES = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4"}
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 _ALIGNED = 4
 
-WEBP_QUALITY, LARGE_QUALITY, LARGE = 88, 72, 2**23
-"""Of textures, and of those with more texels: their grain is finer than what is seen of it, and files stay small."""
+WEBP_QUALITIES = (88, 80, 72)
+"""Of textures, the best first; with each next one, blotches of colour are seen more, as between grass and road."""
+
+MOST_BYTES = 3_500_000
+"""Of a texture, beyond which a lower quality is taken: what is large has finer grain than is seen of it."""
+
+SAMPLED_ROWS, SAMPLED_EACH = 64, 8
+"""So many rows in each so many bands of them tell how many bytes a texture takes."""
 
 WEBP_EFFORT = 0
 """0 to 6: a third more bytes than the most would leave, in a tenth of the time."""
@@ -106,9 +112,24 @@ def encode_webp(picture: ByteArray) -> bytes:
     if holes.any() and not holes.all():
         shown = picture.copy()
         shown[holes, :3] = picture[~holes][:, :3].mean(axis=0)
-    quality = LARGE_QUALITY if shown.shape[0] * shown.shape[1] > LARGE else WEBP_QUALITY
+    return _write_webp(shown, find_quality(shown))
+
+
+def find_quality(picture: ByteArray) -> int:
+    """Return the best of `WEBP_QUALITIES` with which a picture takes no more than `MOST_BYTES`, or the last."""
+    bands = picture[: len(picture) // SAMPLED_ROWS * SAMPLED_ROWS].reshape(-1, SAMPLED_ROWS, *picture.shape[1:])
+    if picture.size < MOST_BYTES or not len(bands):
+        return WEBP_QUALITIES[0]
+    sample = np.concatenate(bands[SAMPLED_EACH // 2 :: SAMPLED_EACH])
+    for quality in WEBP_QUALITIES[:-1]:
+        if len(_write_webp(sample, quality)) * len(picture) <= MOST_BYTES * len(sample):
+            return quality
+    return WEBP_QUALITIES[-1]
+
+
+def _write_webp(picture: ByteArray, quality: int) -> bytes:
     buffer = io.BytesIO()
-    Image.fromarray(shown).save(buffer, "WEBP", quality=quality, method=WEBP_EFFORT, exact=True)
+    Image.fromarray(picture).save(buffer, "WEBP", quality=quality, method=WEBP_EFFORT, exact=True)
     return buffer.getvalue()
 
 

@@ -90,7 +90,9 @@ DRAW_ROAD = """([width, height, hidden]) => {
   eye.camera.updateProjectionMatrix();
   const [ground] = place.shares.keys();
   const kind = (number) => number === ground ? "ground" : place.shares.has(number) ? "strip" : "";
-  place.scene.traverse((node) => { if (node.isMesh) node.visible = !hidden.includes(kind(node.material.userData.class_map)); });
+  place.scene.traverse((node) => {
+    if (node.isMesh) node.visible = !hidden.includes(kind(node.material.userData.class_map));
+  });
   renderer.clear();
   renderer.render(place.scene, eye.camera);
   return renderer.domElement.toDataURL("image/png");
