@@ -180,7 +180,8 @@ export class Place {
         uniform float own, cutoff; uniform bool hasShares; uniform sampler2D shares, picture; varying vec2 at;
         ${KEEP_THIN}
         void main() {
-          if (cutoff > 0.0 && keepThin(picture, at) < cutoff) discard;
+          float covered, factor;
+          if (cutoff > 0.0 && keepThin(picture, at, covered, factor) < cutoff) discard;
           float kind = own;
           if (hasShares) {
             vec2 size = vec2(textureSize(shares, 0));

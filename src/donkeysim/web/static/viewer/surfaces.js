@@ -92,10 +92,12 @@ export const KEEP_THIN = `
     float longer = max(dot(x, x), dot(y, y)), shorter = min(dot(x, x), dot(y, y));
     return clamp(0.5 * log2(max(max(shorter, 0.25 * longer), 1.0)), 0.0, ${LEVELS - 1}.0);
   }
-  float keepThin(sampler2D picture, vec2 uv) {
+  float keepThin(sampler2D picture, vec2 uv, out float covered, out float factor) {
     float level = findLevel(uv * vec2(textureSize(picture, 0)));
     int lower = int(level), upper = min(lower + 1, ${LEVELS - 1});
-    return textureLod(picture, uv, level).a * mix(keeping[lower], keeping[upper], fract(level));
+    covered = textureLod(picture, uv, level).a;
+    factor = mix(keeping[lower], keeping[upper], fract(level));
+    return covered * factor;
   }`;
 
 /** What `KEEP_THIN` takes of a material, see `alpha_factors` of its notes. */
@@ -113,9 +115,14 @@ export function addLeaves(material) {
     shader.fragmentShader = shader.fragmentShader
       .replace("#include <common>", `#include <common>\nvarying float lying;\n${KEEP_THIN}`)
       .replace("#include <map_fragment>", `#include <map_fragment>
-        diffuseColor.a = keepThin(map, vMapUv);
+        float covered, factor;
+        diffuseColor.a = keepThin(map, vMapUv, covered, factor);
         vec3 across = normalize(cross(dFdx(vViewPosition), dFdy(vViewPosition))); // lying leaves seen from the side are streaks
         if (lying > 0.7 && abs(dot(across, normalize(vViewPosition))) < 0.3) discard;`)
+      .replace("#include <alphatest_fragment>", `
+        float edge = smoothstep(alphaTest, alphaTest + fwidth(diffuseColor.a), diffuseColor.a);
+        diffuseColor.a = mix(edge, covered, smoothstep(1.3, 1.9, factor)); // wires thinner than pixels are faint, or they would be crumbs
+        if (diffuseColor.a < 0.05) discard;`)
       .replace("#include <normal_fragment_begin>", `#include <normal_fragment_begin>
         normal = normalize(normal + 1.2 * (viewMatrix * vec4(0.0, 0.0, 1.0, 0.0)).xyz);`);
   };

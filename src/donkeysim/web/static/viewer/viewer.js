@@ -33,7 +33,9 @@ export class Viewer {
     this.canvas.className = "drawn-here";
     this.canvas.setAttribute("role", "img");
     this.canvas.viewer = this; // for whoever looks into the page from outside
-    this.renderer = new three.WebGLRenderer({ canvas: this.canvas, antialias: true, powerPreference: "high-performance" });
+    // Without alpha: where leaves and wires cover a part of a pixel, the page would shine through.
+    const context = this.canvas.getContext("webgl2", { alpha: false, antialias: true, powerPreference: "high-performance" });
+    this.renderer = new three.WebGLRenderer({ canvas: this.canvas, context });
     this.renderer.toneMapping = three.NeutralToneMapping;
     this.renderer.toneMappingExposure = 1.15;
     this.renderer.shadowMap.type = three.PCFShadowMap;
