@@ -25,7 +25,7 @@ LARGEST = 6_000_000
 """Of a place's file [byte]."""
 
 SOON = 3.0
-"""From opening the page to the first picture, nothing being kept anywhere [s]."""
+"""From opening the page to the first picture in a browser that runs, nothing of the page being kept anywhere [s]."""
 
 
 @pytest.fixture(scope="module")
@@ -51,16 +51,22 @@ def test_every_places_file_is_small(scene):
     assert size <= LARGEST
 
 
-def test_the_first_view_comes_soon(browser):
+def open_view(browser):
+    """Return how long a page takes to its first picture [s]: another server, so that nothing of it is kept."""
     served, stage = ServedApp(), ShownSimulator("generated_track")
     stage.put(0.1)
     served.start(create_app(stage, wire_port=None))
-    page = browser.new_page(viewport={"width": 1366, "height": 768})
+    page = browser.new_context(viewport={"width": 1366, "height": 768}).new_page()
     began = time.perf_counter()
     page.goto(f"{served.address}/?draw=low")
     chromium.wait_on_page(page, lambda: chromium.count_drawn(page) > 0, "nothing was drawn")
     took = time.perf_counter() - began
-    page.close()
+    page.context.close()
     served.close()
-    print(f"first view after {took:.1f} s")
+    return took
+
+
+def test_the_first_view_comes_soon(browser):
+    started, took = open_view(browser), open_view(browser)
+    print(f"first view after {took:.1f} s; {started:.1f} s if the browser has to start what draws")
     assert took <= SOON
