@@ -60,25 +60,7 @@ READ_STANDING = """() => {
   return [place.notes.path.map((node) => near[at(node)] / 255), most / 255];
 }"""
 
-DRAW_FLOOR = """([width, height, mirrors]) => {
-  const viewer = document.querySelector(".drawn-here").viewer;
-  const { renderer, place, cars, eyes: [eye] } = viewer, [car] = viewer.moments.newest.cars;
-  viewer.isClosed = true;
-  renderer.setPixelRatio(1);
-  renderer.setSize(width, height, false);
-  renderer.setViewport(0, 0, width, height);
-  eye.camera.aspect = width / height;
-  eye.place([car.pose[0], car.pose[1], place.notes.floor + 0.4], [0, 0, 0.5]);
-  eye.camera.updateProjectionMatrix();
-  if (mirrors) place.floorMirror.look(renderer, place.scene, eye.camera, width, height);
-  else place.floorMirror.rest();
-  renderer.clear();
-  renderer.render(place.scene, eye.camera);
-  return renderer.domElement.toDataURL("image/png");
-}"""
-
-
-DRAW_ROAD = """([width, height, hidden]) => {
+DRAW = """([width, height, { isBehind = true, hidden = [], mirrors = false }]) => {
   const viewer = document.querySelector(".drawn-here").viewer;
   const { renderer, place, cars, eyes: [eye] } = viewer, [car] = viewer.moments.newest.cars;
   viewer.isClosed = true;
@@ -87,8 +69,11 @@ DRAW_ROAD = """([width, height, hidden]) => {
   renderer.setViewport(0, 0, width, height);
   eye.camera.aspect = width / height;
   eye.turn = null; // at once
-  eye.look("chase", car, null, place, 0);
+  if (isBehind) eye.look("chase", car, null, place, 0);
+  else eye.place([car.pose[0], car.pose[1], place.notes.floor + 0.4], [0, 0, 0.5]);
   eye.camera.updateProjectionMatrix();
+  if (mirrors) place.floorMirror.look(renderer, place.scene, eye.camera, width, height);
+  else place.floorMirror?.rest();
   const [ground] = place.shares.keys();
   const kind = (number) => number === ground ? "ground" : place.shares.has(number) ? "strip" : "";
   place.scene.traverse((node) => {
@@ -98,6 +83,7 @@ DRAW_ROAD = """([width, height, hidden]) => {
   renderer.render(place.scene, eye.camera);
   return renderer.domElement.toDataURL("image/png");
 }"""
+"""Draw from behind the first car, or from near the floor; of ground and strips of road on it, some may be hidden."""
 
 SLIDE = """(sideways) => {
   const { marks, moments, place } = document.querySelector(".drawn-here").viewer, [car] = moments.newest.cars;
@@ -140,7 +126,7 @@ def compare_classes(browser, scene, style):
             stage.put(share)
             seen, meant = read_classes(page, stage.seconds), stage.get_classes()
             shares.append(float((seen == meant).mean()))
-        read_picture(page.evaluate(DRAW_ROAD, [*SIZE, []]))
+        read_picture(page.evaluate(DRAW, [*SIZE, {}]))
         assert errors == []
     finally:
         page.close()
@@ -241,7 +227,10 @@ def test_a_halls_floor_mirrors_what_stands_on_it_and_is_darker_there(drawing_bro
         page.goto(f"{served.address}/?draw=medium")
         chromium.wait_on_page(page, lambda: chromium.count_drawn(page) > 0, "nothing was drawn")
         on_road, most = page.evaluate(READ_STANDING)
-        dull, bright = (read_picture(page.evaluate(DRAW_FLOOR, [320, 240, mirrors])) for mirrors in (False, True))
+        dull, bright = (
+            read_picture(page.evaluate(DRAW, [320, 240, {"isBehind": False, "mirrors": mirrors}]))
+            for mirrors in (False, True)
+        )
     finally:
         page.close()
         served.close()
@@ -267,7 +256,7 @@ def test_a_road_that_lies_on_the_ground_is_never_below_it(drawing_browser):
         page.goto(f"{served.address}/?draw=low")
         chromium.wait_on_page(page, lambda: chromium.count_drawn(page) > 0, "nothing was drawn")
         hidden = [], ["ground"], ["ground", "strip"]
-        shown, strip, nothing = (read_picture(page.evaluate(DRAW_ROAD, [300, 200, kinds])) for kinds in hidden)
+        shown, strip, nothing = (read_picture(page.evaluate(DRAW, [300, 200, {"hidden": kinds}])) for kinds in hidden)
     finally:
         page.close()
         served.close()
