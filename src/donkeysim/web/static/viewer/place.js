@@ -16,7 +16,7 @@ const INDOOR_ROUGHNESS = { ...ROUGHNESS, ground: 0.55, road: 0.5, line: 0.4 }; /
 const MIST = 0.55; // of the density that cameras see: a person looks at larger pictures of the same place
 const FLOOR_GLOSS = 1; // of sealed floors
 // A road's own strip lies 2 mm above the two large triangles of the ground, whose depths are not as exact as that.
-const ON_GROUND = { polygonOffset: true, polygonOffsetFactor: -1, polygonOffsetUnits: -4 };
+const BELOW_STRIP = { polygonOffset: true, polygonOffsetFactor: 4, polygonOffsetUnits: 400 };
 const SHADOW_REACH = 2.6; // metres around what is watched
 
 /** Load the file of a place. */
@@ -81,7 +81,7 @@ export class Place {
     else if (this.isIndoor && notes.segment === "prop") addFeet(material, this.notes.floor);
     const shares = this.shares.get(notes.class_map), [ground] = this.shares.values();
     if (shares) addGrain(material, shares, this);
-    if (shares && shares !== ground) Object.assign(material, ON_GROUND);
+    if (shares && shares === ground && this.shares.size > 1) Object.assign(material, BELOW_STRIP);
     return material;
   }
 
