@@ -76,6 +76,7 @@ export class Place {
     if (material.isMeshBasicMaterial) { material.toneMapped = false; return material; }
     if (!notes.has_finish) material.roughness = (this.isIndoor ? INDOOR_ROUGHNESS : ROUGHNESS)[notes.segment] ?? 0.8;
     material.envMapIntensity = notes.segment === "car" ? 1 : 0.6;
+    if (notes.segment === "car") material.shadowSide = three.DoubleSide; // or light leaks in below tyres
     if (material.map) { material.map.anisotropy = 16; material.map.needsUpdate = true; }
     if (material.alphaTest > 0) { material.alphaToCoverage = true; addLeaves(material); }
     else if (this.isIndoor && notes.segment === "prop") addFeet(material, this.notes.floor);
