@@ -68,5 +68,7 @@ def open_view(browser):
 
 def test_the_first_view_comes_soon(browser):
     started, took = open_view(browser), open_view(browser)
-    print(f"first view after {took:.1f} s; {started:.1f} s if the browser has to start what draws")
+    print(
+        f"first view after {took:.1f} s; {started:.1f} s for the one before, for which the browser may have had to start what draws"
+    )
     assert took <= SOON
