@@ -67,8 +67,8 @@ def open_view(browser):
 
 
 def test_the_first_view_comes_soon(browser):
-    started, took = open_view(browser), open_view(browser)
+    first, took = open_view(browser), open_view(browser)
     print(
-        f"first view after {took:.1f} s; {started:.1f} s for the one before, for which the browser may have had to start what draws"
+        f"first view after {took:.1f} s; {first:.1f} s if the browser draws for the first time, as in `-k first_view`"
     )
     assert took <= SOON
