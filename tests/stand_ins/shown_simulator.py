@@ -1,4 +1,4 @@
-"""A simulator that a test steps, as pages see it: two cars on the path of a place; the first sees classes."""
+"""A simulator that a test steps, as pages see it: cars in a row on the path of a place; the last one sees classes."""
 
 import math
 
@@ -13,7 +13,10 @@ from stand_ins.watched_stage import WatchedStage
 
 SIZE = 640, 480
 GAP = 1.0
-"""The second car is so far ahead [m]."""
+"""From one car to the next [m]."""
+
+PAINTS = ((200, 30, 30), (30, 90, 200), (240, 170, 30), (120, 125, 130), (20, 140, 90))
+"""Of those ahead."""
 
 EYE = CameraSpec(
     width=SIZE[0],
@@ -27,12 +30,14 @@ EYE = CameraSpec(
 
 
 class ShownSimulator(WatchedStage):
-    """`put` moves both cars along the path."""
+    """`put` moves all cars along the path: number 1, which sees, and ahead of it one of each style that is named."""
 
-    def __init__(self, scene, style=BODY_STYLES[0]):
-        super().__init__(scene_name=scene, names=["eye", "ahead"])
-        self.simulator = Simulator(WorldSpec(scene=SceneSpec(scene), cars_per_world=2))
-        self.rows = {1: self.simulator.add_car(), 2: self.simulator.add_car(0, BodySpec(style, (200, 30, 30)))}
+    def __init__(self, scene, *styles):
+        bodies = [BodySpec(*looks) for looks in zip(styles or BODY_STYLES[:1], PAINTS, strict=False)]
+        super().__init__(scene_name=scene, names=["eye", *(body.style for body in bodies)])
+        self.simulator = Simulator(WorldSpec(scene=SceneSpec(scene), cars_per_world=1 + len(bodies)))
+        self.rows = {1: self.simulator.add_car()}
+        self.rows |= {number: self.simulator.add_car(0, body) for number, body in enumerate(bodies, 2)}
         self.simulator.configure_camera(self.rows[1], EYE)
         self.told = b""
 
