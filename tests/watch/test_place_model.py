@@ -92,6 +92,8 @@ def test_a_large_texture_is_as_good_as_its_bytes_allow():
     assert find_quality(np.full_like(noise, 120)) == WEBP_QUALITIES[0], "a plain one"
     assert find_quality(noise) == WEBP_QUALITIES[-1]
     assert find_quality(noise[:64, :64]) == WEBP_QUALITIES[0], "a small one"
+    for rows in (128, 256, 512):
+        assert find_quality(np.zeros((rows, 8192, 4), np.uint8)) == WEBP_QUALITIES[0], "a strip of few rows"
 
 
 def test_as_much_of_a_hedge_is_there_far_away_as_near():

@@ -120,7 +120,7 @@ def find_quality(picture: ByteArray) -> int:
     bands = picture[: len(picture) // SAMPLED_ROWS * SAMPLED_ROWS].reshape(-1, SAMPLED_ROWS, *picture.shape[1:])
     if picture.size < MOST_BYTES or not len(bands):
         return WEBP_QUALITIES[0]
-    sample = np.concatenate(bands[SAMPLED_EACH // 2 :: SAMPLED_EACH])
+    sample = np.concatenate(bands[min(SAMPLED_EACH, len(bands)) // 2 :: SAMPLED_EACH])
     for quality in WEBP_QUALITIES[:-1]:
         if len(_write_webp(sample, quality)) * len(picture) <= MOST_BYTES * len(sample):
             return quality

@@ -82,7 +82,7 @@ export class Place {
     else if (this.isIndoor && notes.segment === "prop") addFeet(material, this.notes.floor);
     const shares = this.shares.get(notes.class_map), [ground] = this.shares.values();
     if (shares) addGrain(material, shares, this);
-    if (shares && shares === ground && this.shares.size > 1) Object.assign(material, BELOW_STRIP);
+    if (shares === ground && this.shares.size > 1) Object.assign(material, BELOW_STRIP);
     return material;
   }
 
