@@ -89,6 +89,20 @@ def test_the_band_drawn_and_the_band_cut_from_a_picture_look_alike(training_setu
     assert drawn.std() > 20.0
 
 
+@pytest.mark.parametrize("lens", ["", "fisheye"])
+def test_a_check_sees_the_bytes_of_whole_pictures(training_setup, tmp_path, lens):
+    camera = tmp_path / "camera.toml"
+    camera.write_text("fov = 1.7\nfisheye = [0.4, 0.4]\n")
+    setup = replace(training_setup, observation=ObservationSpec(crop_bottom=20), camera=str(camera) if lens else "")
+    bands, wholes = setup.make_check_env(2), replace(setup, observation=ObservationSpec(crop_top=0)).make_check_env(2)
+    band, whole = (seeing.reset(seed=5)[0] for seeing in (bands, wholes))
+    np.testing.assert_array_equal(band, whole[:, 40:100])
+    assert whole.shape == (2, 120, 160, 3)
+    assert whole.std() > 20.0
+    bands.close()
+    wholes.close()
+
+
 def test_a_band_that_pixels_do_not_fill_is_refused():
     with pytest.raises(SpecError, match="multiples of the pooling"):
         ObservationSpec(crop_top=41)

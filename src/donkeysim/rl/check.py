@@ -124,7 +124,7 @@ class Checker:
         most = self._find_limit()
         while is_driving.any():
             with torch.no_grad():
-                action = drive(self.setup.observation.cut_crop(seen), last)
+                action = drive(self.setup.observation.pool_band(seen), last)
             seen, _, ended, _, _ = env.step(action.numpy())
             step = env.fleet.step
             assert step is not None

@@ -28,6 +28,7 @@ from torch import nn
 from torch.nn import functional
 
 from donkeysim.learn.shares import Shares, set_gradients
+from donkeysim.rl.adam import Adam
 from donkeysim.rl.cars import TrainingCars
 from donkeysim.rl.setup import ObservationSpec
 
@@ -234,7 +235,7 @@ class PpoTrainer:
         self.critic = make_critic(cars.count_privileged()).to(cars.device)
         self.spread = nn.Parameter(torch.full((2,), settings.spread, device=cars.device))
         self.weights = [*actor.parameters(), self.spread, *self.critic.parameters()]
-        self.optimizer = torch.optim.Adam(self.weights, settings.learning_rate, eps=1e-5)
+        self.optimizer = Adam(self.weights, settings.learning_rate, eps=1e-5)
         self.figures, self.departures = dict[str, float](), np.zeros((0, 3))
         self.is_student = isinstance(actor, Actor)
         self._updates = 0
@@ -259,7 +260,7 @@ class PpoTrainer:
             "actor": self.actor.state_dict(),
             "critic": self.critic.state_dict(),
             "spread": self.spread.detach(),
-            "optimizer": self.optimizer.state_dict(),
+            "optimizer": self.optimizer.describe(),
             "updates": self._updates,
             "steps": self.cars.steps,
             "laps": self.cars.laps,
@@ -271,7 +272,7 @@ class PpoTrainer:
         self.critic.load_state_dict(state["critic"])
         with torch.no_grad():
             self.spread.copy_(state["spread"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        self.optimizer.restore(state["optimizer"])
         self._updates, self.cars.steps, self.cars.laps = state["updates"], state["steps"], state["laps"]
 
     # -- driving ------------------------------------------------------------------------------------------------------
@@ -332,7 +333,7 @@ class PpoTrainer:
         """Take some steps along the clipped objective."""
         settings = self.settings
         share = max(0.1, 1.0 - self.cars.steps / settings.horizon)
-        self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
+        self.optimizer.learning_rate = settings.learning_rate * share
         parts = (
             rollout.seen,
             rollout.last,

@@ -7,6 +7,7 @@ two layers make the crop of them; both look alike (`tests/rl/test_learning_to_dr
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -136,18 +137,31 @@ class ObservationSpec:
         """
         return picture[..., : self.shape[0]].permute(0, 3, 1, 2)
 
+    def make_band_camera(self, camera: CameraSpec) -> CameraSpec:
+        """Return the camera that draws of this one's pictures, to the byte, the rows that the crop is made of."""
+        return replace(camera, crop_top=self.crop_top, crop_bottom=self.crop_bottom)
+
     def cut_crop(self, picture: ByteArray) -> torch.Tensor:
         """Return the crops of whole colour pictures as the pilot's network makes them, 0 to 1.
 
         Args:
             picture: uint8, shape [n, 120, 160, 3 * frames], the oldest first.
         """
-        crop = torch.from_numpy(picture[:, self.crop_top : PICTURE_HEIGHT - self.crop_bottom]).permute(0, 3, 1, 2)
-        kernel = torch.from_numpy(self.make_kernel()).permute(3, 2, 0, 1)
-        count, _, height, width = crop.shape
-        seen = crop.reshape(count, self.frames, 3, height, width)[:, ::FRAME_SKIP].flatten(0, 1)
-        crops = torch.nn.functional.conv2d(seen.float() / 255.0, kernel, stride=self.pooling)
-        return crops.reshape(count, *self.shape)
+        return self.pool_band(picture[:, self.crop_top : PICTURE_HEIGHT - self.crop_bottom])
+
+    def pool_band(self, band: ByteArray) -> torch.Tensor:
+        """Return the same of the pictures' rows that the crop is made of."""
+        count, rows, width, _ = band.shape
+        height, wide = rows // self.pooling, width // self.pooling
+        seen = band.reshape(count, height, self.pooling, width, self.frames, 3)[..., ::FRAME_SKIP, :]
+        # Whole numbers first: that is five times as fast as a convolution. A kernel's rows are all the same.
+        summed = functools.reduce(
+            np.add, (seen[:, :, row] for row in range(1, self.pooling)), seen[:, :, 0].astype(np.uint16)
+        )
+        cells = summed.reshape(count, height, wide, self.pooling, self.pictures, 3).transpose(0, 1, 2, 4, 3, 5)
+        weights = self.make_kernel()[0].reshape(3 * self.pooling, self.depth) / 255.0
+        crops = cells.reshape(-1, 3 * self.pooling).astype(np.float32) @ weights
+        return torch.from_numpy(crops).view(count, height, wide, self.shape[0]).permute(0, 3, 1, 2)
 
     def make_kernel(self) -> Float32Array:
         """Return the weights that make the crop of a picture, shape [pooling, pooling, 3, depth]."""
@@ -278,6 +292,8 @@ class TrainingSetup:
     def make_check_env(self, cars_per_scene: int, is_varied: bool = False) -> TrackVectorEnv:
         """Return the batch to check in: pictures and decisions as on the road; whoever leaves the road is out.
 
+        Of the pictures it draws the rows that the policy sees.
+
         Args:
             cars_per_scene: Cars on each scene, alone in their worlds.
             is_varied: Whether they differ as the course says; else they are as they should be.
@@ -288,7 +304,7 @@ class TrainingSetup:
             copy=False,
             observe="camera",
             stack=self.observation.frames,
-            camera=self.make_camera(),
+            camera=self.observation.make_band_camera(self.make_camera()),
             throttle_range=THROTTLE_RANGE,
             time_limit=None,
             ends=(end_departure, "hit", "wrong_way", "standstill", "tilted"),
