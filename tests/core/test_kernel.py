@@ -144,7 +144,7 @@ from donkeysim.world.kernels.paths import PathRows, find_poses
 import numpy as np
 forget_statements()
 rows = PathRows(np.array([[0, 2, 0]]), np.array([2.0]), np.array([[0.0, 0, 0, 0], [2, 2, 0, 0]]), np.array(
-    [[2.0, 0, 0, 2, 0, 0, 1], [0.0] * 7]))
+    [[2.0, 0, 0, 2, 0, 0, 1, 0, 1, 0, 0], [0.0] * 11]))
 position, orientation = np.empty((1, 3)), np.empty((1, 4))
 find_poses(rows, 0, np.array([0.5]), np.array([0.25]), np.zeros(1), position, orientation)
 (compiled,) = find_poses.overloads.values()

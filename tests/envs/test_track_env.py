@@ -12,6 +12,7 @@ from batches import assert_same
 from donkeysim.core.errors import DonkeySimError, SceneError, SpecError
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import read_conf
+from donkeysim.envs.track_env import TrackVectorEnv
 from donkeysim.envs.track_settings import read_settings
 from donkeysim.world.scene import CLASS_ROAD, CLASS_SKY
 from donkeysim.world.specs import CameraSpec
@@ -146,6 +147,19 @@ def test_an_episode_begins_where_it_is_told_and_ends_by_its_rules():
     env.reset()
     env.step([0.0, 0.0])
     env.close()
+
+
+def test_cars_begin_lying_on_a_banked_road():
+    """Put down level, a sixth of them had a corner in the road of mountain_track, and hit it at once."""
+    batch = TrackVectorEnv(64, "mountain_track", observe="vector", ends=("hit",), time_limit=None)
+    batch.reset(seed=3)
+    begun = batch.fleet.step.upright.copy()
+    for _ in range(3):
+        _, _, terminated, _, _ = batch.step(np.zeros((64, 2), np.float32))
+        assert not terminated.any()
+    assert begun.min() < 0.96  # 16 degrees
+    assert np.abs(batch.fleet.step.upright - begun).max() < 0.03
+    batch.close()
 
 
 def test_worlds_take_turns_through_the_looks_that_are_asked_for():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donkeysim.core.rotation import find_yaws
+from donkeysim.core.rotation import find_axes, find_yaws
 from donkeysim.world.path_frame import PathFrame, find_normals, measure_length
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks import load_scene
@@ -35,7 +35,7 @@ def place_alone(node, closed, along, offset, yaw):
     )
 
 
-@pytest.mark.parametrize("name", ["generated_track", "canyon_road", "flat"])
+@pytest.mark.parametrize("name", ["generated_track", "harbour_town", "flat"])
 def test_many_places_are_the_very_places_of_each_alone(name):
     path = load_scene(SceneSpec(name)).path
     random = np.random.default_rng(5)
@@ -45,6 +45,21 @@ def test_many_places_are_the_very_places_of_each_alone(name):
     for row, place in enumerate(zip(along.tolist(), offset.tolist(), yaw.tolist(), strict=True)):
         alone = place_alone(path.position, path.closed, *place)
         assert (tuple(position[row].tolist()), tuple(orientation[row].tolist())) == alone
+
+
+@given(st.floats(-0.3, 0.3), st.floats(-0.3, 0.3), st.floats(-4.0, 4.0), st.floats(-0.5, 0.5))
+def test_what_is_put_down_lies_on_the_ground_and_keeps_its_heading(slope, bank, yaw, offset):
+    ground = np.array([(0.0, 0.0, 0.0), (3.0, 4.0, 5.0 * slope), (6.0, 8.0, 10.0 * slope)])
+    frame = PathFrame.measure(ground, False, np.full(3, bank))
+    (x, y, z), (w, *axis) = frame.place(4.0, offset, yaw)
+    ahead, left = np.array([0.6, 0.8]), np.array([-0.8, 0.6])
+    assert z == pytest.approx(slope * np.dot((x, y), ahead) + bank * np.dot((x, y), left))
+    turned = find_axes((w, *axis))
+    normal = np.array([*-(slope * ahead + bank * left), 1.0])
+    assert turned[:, 2] == pytest.approx(normal / np.linalg.norm(normal))
+    assert math.remainder(math.atan2(turned[1, 0], turned[0, 0]) - math.atan2(4.0, 3.0) - yaw, math.tau) == (
+        pytest.approx(0.0, abs=1e-9)
+    )
 
 
 @given(frames, st.floats(0.0, 0.999), st.floats(-0.3, 0.3))

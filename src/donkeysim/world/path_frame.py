@@ -48,6 +48,7 @@ class PathFrame:
         span: Length of each segment [m], shape [segment_count].
         direction: Of each segment [rad], shape [segment_count].
         left: Unit vector to the left of each segment, shape [segment_count, 2].
+        bank: How much the ground rises to the left of each segment [m/m], shape [segment_count].
     """
 
     position: FloatArray
@@ -58,16 +59,19 @@ class PathFrame:
     span: FloatArray
     direction: FloatArray
     left: FloatArray
+    bank: FloatArray
 
     @classmethod
-    def measure(cls, position: FloatArray, closed: bool) -> PathFrame:
+    def measure(cls, position: FloatArray, closed: bool, bank: FloatArray | None = None) -> PathFrame:
         """Return the frame of a path.
 
         Args:
             position: Nodes [m], at least 2, none on the one before, shape [node_count, 3].
             closed: Whether the last node is followed by node 0.
+            bank: How much the ground rises to the left of each node [m/m], shape [node_count]; None: not at all.
         """
         node = close_line(position, closed)
+        banks = close_line(np.zeros(len(position)) if bank is None else bank, closed)
         reach, step = measure_length(node), np.diff(node, axis=0)
         direction = [math.atan2(dy, dx) for dx, dy in step[:, :2].tolist()]
         left = [(-math.sin(angle), math.cos(angle)) for angle in direction]
@@ -80,6 +84,7 @@ class PathFrame:
             span=np.diff(reach),
             direction=np.array(direction),
             left=np.array(left).reshape(-1, 2),
+            bank=0.5 * (banks[1:] + banks[:-1]),
         )
 
     @functools.cached_property
@@ -87,10 +92,19 @@ class PathFrame:
         """The same for kernels."""
         from donkeysim.world.kernels.paths import PathRows
 
-        segment = np.zeros((len(self.position), 7))
-        segment[: len(self.span)] = np.column_stack([self.step, self.span, self.direction, self.left])
+        segment = np.zeros((len(self.position), 11))
+        columns = (self.step, self.span, self.direction, self.left, self.bank, self._find_leans())
+        segment[: len(self.span)] = np.column_stack(columns)
         node = np.column_stack([self.node_length, self.position])
         return PathRows(np.array([[0, len(node), self.closed]], np.int64), np.array([self.length]), node, segment)
+
+    def _find_leans(self) -> FloatArray:
+        """Return the rotations that lay what stands upright on the ground of each segment, (w, x, y); z is 0."""
+        ahead = np.column_stack((self.left[:, 1], -self.left[:, 0]))
+        slope = (self.step[:, 2] / self.span)[:, None] * ahead + self.bank[:, None] * self.left
+        up = 1.0 / np.sqrt(1.0 + np.einsum("ij,ij->i", slope, slope))
+        lean = np.column_stack((1.0 + up, up * slope[:, 1], -up * slope[:, 0]))
+        return np.asarray(lean / np.sqrt(np.einsum("ij,ij->i", lean, lean))[:, None])
 
     def at(self, along: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return points of the path [m], shape [..., 3], and its directions there [rad], shape [...].

@@ -51,6 +51,7 @@ class Path:
         middle: Where the smooth line that the road lies along passes each node [m], shape [node_count, 2]: through the
             node, or beside it where the path has a corner that the road rounds.
         told_height: Height that clients are told of each node [m], shape [node_count]; None: that of `position`.
+        bank: How much the ground rises to the left of each node [m/m], shape [node_count]; None: not at all.
     """
 
     position: FloatArray
@@ -60,11 +61,12 @@ class Path:
     shortest: FloatArray
     middle: FloatArray
     told_height: FloatArray | None = None
+    bank: FloatArray | None = None
 
     @cached_property
     def frame(self) -> PathFrame:
         """The path by arc length, measured when first asked for."""
-        return PathFrame.measure(self.position, self.closed)
+        return PathFrame.measure(self.position, self.closed, self.bank)
 
 
 @dataclass(frozen=True)

@@ -36,12 +36,13 @@ def copy_rows(source, target, source_first, target_first, row_count):
 
 
 @inner_kernel
-def put_car(state, car, x, y, z, w, turn):
-    """Put a car at rest somewhere on the ground, turned by the rotation (w, 0, 0, turn)."""
+def put_car(state, car, pose):
+    """Put a car at rest somewhere on the ground, at x, y, z [m], turned by a rotation w, x, y, z of any length."""
+    x, y, z, w, qx, qy, qz = pose
     state.position[car, 0], state.position[car, 1], state.position[car, 2] = x, y, z
-    size = math.sqrt(w * w + turn * turn)
-    state.orientation[car, 0], state.orientation[car, 1] = w / size, 0.0
-    state.orientation[car, 2], state.orientation[car, 3] = 0.0, turn / size
+    size = math.sqrt(w * w + qx * qx + qy * qy + qz * qz)
+    state.orientation[car, 0], state.orientation[car, 1] = w / size, qx / size
+    state.orientation[car, 2], state.orientation[car, 3] = qy / size, qz / size
 
 
 @index_kernel
@@ -89,10 +90,10 @@ def reset_world(
     for slot in range(slots):
         car = first + slot
         if start[car, 0] == start[car, 0]:
-            x, y, z, w, turn = find_pose(paths, scene, start[car, 0], start[car, 1], start[car, 2])
-            put_car(state, car, x, y, z, w, turn)
+            pose = find_pose(paths, scene, start[car, 0], start[car, 1], start[car, 2])
+            put_car(state, car, pose)
             control.brake[car] = 0.0
-            state.node_index[car] = locate_node(tables[1], scene, x, y)
+            state.node_index[car] = locate_node(tables[1], scene, pose[0], pose[1])
             observe_progress(state, car, tables[1], tables[0], scene)
             state.active_node[car] = NODE_UNKNOWN
             follow_active(state, car, tables[1], scene, 0, 0)

@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from donkeysim.core.types import ByteArray, FloatArray
+from donkeysim.world.path_frame import find_normals
 from donkeysim.world.scene import CarModel, Ground, Light, Path, Props, Scene
 from donkeysim.world.specs import BODY_STYLES, NO_CHALLENGES, ChallengeSpec
 from donkeysim.world.tracks.art import build_mesh, read_picture, require_picture
@@ -28,6 +29,9 @@ from donkeysim.world.tracks.terrain.sky import make_clear_sky, make_plain_sky, m
 from donkeysim.world.tracks.terrain.surfaces import SURFACE_MEAN
 from donkeysim.world.tracks.track_check import build_line
 from donkeysim.world.tracks.track_file import TrackFile
+
+WHEELS_APART = 0.2
+"""Width of a car's stand, about [m]: what lies between is what it leans by."""
 
 MANY_NODES = 800
 """Nodes of a path that are close enough to each other for the shortest line."""
@@ -112,7 +116,16 @@ def build_path(track: TrackFile, line: CentreLine, ground: Ground) -> Path:
     position = np.column_stack((nodes.position, height))
     shortest = _find_shortest(track, line, len(position))
     middle = line.locate(nodes.distance)[0]
-    return Path(position, left, right, line.closed, shortest, middle, nodes.height)
+    return Path(
+        position, left, right, line.closed, shortest, middle, nodes.height, _measure_bank(ground, position, line)
+    )
+
+
+def _measure_bank(ground: Ground, position: FloatArray, line: CentreLine) -> FloatArray:
+    """Return how much the ground rises to the left of nodes, under a car's wheels [m/m]."""
+    aside = 0.5 * WHEELS_APART * find_normals(position[:, :2], line.closed)
+    rise = sample_height(ground, position[:, :2] + aside) - sample_height(ground, position[:, :2] - aside)
+    return np.asarray(rise / WHEELS_APART)
 
 
 def _find_shortest(track: TrackFile, line: CentreLine, node_count: int) -> FloatArray:
