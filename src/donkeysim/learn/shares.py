@@ -4,16 +4,20 @@ PyTorch's own threads divide every layer among them and wait for each other afte
 of the cores, all wait for the thread that lost it, hundreds of times a step. Here every thread computes whole parts of
 a batch alone, takes the next when it is done, and waits once a step. What comes of a part depends on nothing but the
 part, and sums are made in the order of the parts: results are the same however many threads there are.
+
+References:
+    Kingma and Ba 2015, Adam: a method for stochastic optimization, https://arxiv.org/abs/1412.6980.
 """
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
+from torch.optim.adam import adam
 
 PART_SIZE = max(8, min(32, 64 // (os.cpu_count() or 1)))
 """Examples of a part, by the machine and not by its load, so that results are repeatable on it.
@@ -21,6 +25,10 @@ PART_SIZE = max(8, min(32, 64 // (os.cpu_count() or 1)))
 Fewer cost more steps of Python, more leave cores without work at the end of a batch; 128 examples are two parts or more
 for each of up to eight cores.
 """
+
+# As the paper has them, and `torch.optim.Adam`.
+BETA1, BETA2 = 0.9, 0.999
+"""What is kept at each step of the mean of the gradients, and of that of their squares."""
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -107,3 +115,65 @@ def set_gradients(
     """
     for weight, gradient in zip(weights, sum_gradients(weights, zip(shares, gradients, strict=True)), strict=True):
         weight.grad = gradient
+
+
+class Adam:
+    """Changes weights along their gradients, as `torch.optim.Adam` does.
+
+    To make one of those imports PyTorch's compiler, which takes a second.
+
+    Attributes:
+        weights: What `step` changes.
+        learning_rate: Of the next step.
+    """
+
+    def __init__(self, weights: Sequence[torch.Tensor], learning_rate: float, eps: float = 1e-8) -> None:
+        """Begin with means of zero.
+
+        Args:
+            weights: On one device; `step` changes them.
+            learning_rate: Of the next step.
+            eps: Added to the root of the mean square.
+        """
+        self.learning_rate = learning_rate
+        self.weights, self._eps = list(weights), eps
+        self._means = [torch.zeros_like(weight, requires_grad=False) for weight in weights]
+        self._squares = [torch.zeros_like(weight, requires_grad=False) for weight in weights]
+        self._steps = [torch.tensor(0.0) for _ in weights]
+
+    def step(self) -> None:
+        """Change all weights by the gradients that they hold."""
+        gradients = [weight.grad for weight in self.weights if weight.grad is not None]
+        with torch.no_grad():
+            adam(
+                self.weights,
+                gradients,
+                self._means,
+                self._squares,
+                [],
+                self._steps,
+                amsgrad=False,
+                beta1=BETA1,
+                beta2=BETA2,
+                lr=self.learning_rate,
+                weight_decay=0.0,
+                eps=self._eps,
+                maximize=False,
+            )
+
+    def describe(self) -> dict[str, Any]:
+        """Return its means for `restore`, in the form of `torch.optim.Adam.state_dict`."""
+        means = zip(self._steps, self._means, self._squares, strict=True)
+        return {
+            "state": {
+                index: {"step": step, "exp_avg": mean, "exp_avg_sq": square}
+                for index, (step, mean, square) in enumerate(means)
+            }
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from what `describe`, or `torch.optim.Adam`, returned."""
+        for index, held in state["state"].items():
+            self._steps[index].copy_(held["step"])
+            self._means[index].copy_(held["exp_avg"])
+            self._squares[index].copy_(held["exp_avg_sq"])

@@ -24,8 +24,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from donkeysim.learn.shares import Shares, set_gradients
-from donkeysim.rl.adam import Adam
+from donkeysim.learn.shares import Adam, Shares, set_gradients
 from donkeysim.rl.cars import TrainingCars
 from donkeysim.rl.ppo import Actor
 from donkeysim.rl.setup import FRAME, FRAME_SKIP

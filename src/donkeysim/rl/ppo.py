@@ -27,8 +27,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from donkeysim.learn.shares import Shares, set_gradients
-from donkeysim.rl.adam import Adam
+from donkeysim.learn.shares import Adam, Shares, set_gradients
 from donkeysim.rl.cars import TrainingCars
 from donkeysim.rl.setup import ObservationSpec
 

@@ -5,7 +5,7 @@ import sys
 
 import torch
 
-from donkeysim.rl.adam import Adam
+from donkeysim.learn.shares import Adam
 
 
 def make_weights() -> list[torch.Tensor]:
@@ -58,7 +58,7 @@ def test_a_start_does_not_wait_for_the_compiler() -> None:
     lines = (
         "import sys, torch",
         "import donkeysim.rl.session",
-        "from donkeysim.rl.adam import Adam",
+        "from donkeysim.learn.shares import Adam",
         "weight = torch.nn.Parameter(torch.ones(2))",
         "weight.grad = torch.ones(2)",
         "torch.nn.utils.clip_grad_norm_([weight], 1.0)",
