@@ -143,7 +143,7 @@ class Adam:
 
     def step(self) -> None:
         """Change all weights by the gradients that they hold."""
-        gradients = [weight.grad for weight in self.weights if weight.grad is not None]
+        gradients: list[Any] = [weight.grad for weight in self.weights]
         with torch.no_grad():
             adam(
                 self.weights,
