@@ -47,6 +47,15 @@ def test_many_places_are_the_very_places_of_each_alone(name):
         assert (tuple(position[row].tolist()), tuple(orientation[row].tolist())) == alone
 
 
+def test_heights_of_a_hilly_path_are_the_very_ones_of_each_place_alone():
+    path = load_scene(SceneSpec("canyon_road")).path
+    along = np.concatenate([np.random.default_rng(5).uniform(-50.0, 250.0, 200), path.frame.node_length])
+    position, _ = path.frame.place(along)
+    assert np.ptp(position[:, 2]) > 0.5
+    for row, place in enumerate(along.tolist()):
+        assert tuple(position[row].tolist()) == place_alone(path.position, path.closed, place, 0.0, 0.0)[0]
+
+
 @given(st.floats(-0.3, 0.3), st.floats(-0.3, 0.3), st.floats(-4.0, 4.0), st.floats(-0.5, 0.5))
 def test_what_is_put_down_lies_on_the_ground_and_keeps_its_heading(slope, bank, yaw, offset):
     ground = np.array([(0.0, 0.0, 0.0), (3.0, 4.0, 5.0 * slope), (6.0, 8.0, 10.0 * slope)])

@@ -135,7 +135,7 @@ class _Kept(FunctionCache):
         return self._form(function, self._shelf)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """Return a compiled form, or None, without all that Numba needs to compile: a tenth of a start's time."""
+        """Return a compiled form, or None, without what Numba needs to compile, 0.2 s of a start."""
         rtsys.initialize(context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(signature, context)  # type: ignore[no-untyped-call]

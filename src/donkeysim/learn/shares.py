@@ -5,6 +5,8 @@ of the cores, all wait for the thread that lost it, hundreds of times a step. He
 a batch alone, takes the next when it is done, and waits once a step. What comes of a part depends on nothing but the
 part, and sums are made in the order of the parts: results are the same however many threads there are.
 
+What a step makes of the gradients stands here, too: `set_gradients`, and `Adam`, without PyTorch's compiler.
+
 References:
     Kingma and Ba 2015, Adam: a method for stochastic optimization, https://arxiv.org/abs/1412.6980.
 """

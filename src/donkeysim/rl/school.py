@@ -48,7 +48,7 @@ MANY = DaggerSettings(batches=8, horizon=800_000, capacity=100_000, beta_steps=2
 """How a student learns several tracks."""
 
 # One picture says little of the throttle, whose error hardly falls; what it weighs less, steering has. Steps that are
-# large at first and soon small take half as many examples and leave the steering no more restless.
+# large at first and soon small need two thirds of the examples and leave the steering no more restless.
 QUICK = DaggerSettings(learning_rate=4e-3, horizon=50_000, throttle_weight=0.2)
 """How a student learns one track that always looks alike from single pictures."""
 

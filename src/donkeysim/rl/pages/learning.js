@@ -4,9 +4,10 @@ import { Asking } from "/shared/asking.js";
 import { byId, setText } from "/shared/elements.js";
 import { Texts } from "/shared/languages.js";
 import { Drawing } from "/shared/viewer/drawing.js";
+import { showChecks } from "/pages/checks.js";
 import { Curves } from "/pages/curves.js";
 import { EndMap } from "/pages/map.js";
-import { showChecks, showOutcome } from "/pages/outcome.js";
+import { showOutcome } from "/pages/outcome.js";
 import { showSight } from "/pages/sight.js";
 import { sayCount, sayTime } from "/pages/words.js";
 
