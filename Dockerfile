@@ -3,11 +3,11 @@ FROM python:3.11-slim AS build
 WORKDIR /source
 COPY . .
 # Tests of other packages and compiled Python are a fifth of what is installed; kernels are compiled for any processor
-# since 2013, so that a container has nothing to compile when it starts.
+# since 2013, so that a container has nothing to compile when it starts, and no compiler.
 RUN python -m venv /opt/donkeysim \
-    && /opt/donkeysim/bin/python -m pip install --no-compile --no-cache-dir --constraint constraints.txt . \
-    && /opt/donkeysim/bin/python -B -c "from donkeysim.sim.compile_processes import fill_ready_folder; fill_ready_folder()" \
-    && /opt/donkeysim/bin/python -B -m pip uninstall --yes pip setuptools \
+    && /opt/donkeysim/bin/python -m pip install --no-compile --no-cache-dir --constraint constraints.txt . ziglang \
+    && /opt/donkeysim/bin/python -B -m supply.kernels \
+    && /opt/donkeysim/bin/python -B -m pip uninstall --yes numba llvmlite ziglang pip setuptools \
     && find /opt/donkeysim -type d \( -name tests -o -name __pycache__ -o -name .kernels \) -prune -exec rm -r {} +
 
 FROM python:3.11-slim

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -20,18 +20,11 @@ from typing import Any
 import numba
 import numpy as np
 from numba import types
+from supply.kernels import run_index_kernels
 
 from donkeysim.core.device import Cpu, IndexKernel
 from donkeysim.core.index_loops import make_grid_loop
 from donkeysim.core.workers import Workers
-from donkeysim.envs.kernels.episodes import decode_action
-from donkeysim.envs.track_env import TrackVectorEnv
-from donkeysim.physics.engine import PhysicsEngine
-from donkeysim.world.randomization import read_randomization
-from donkeysim.world.ranges import DelayRanges
-from donkeysim.world.specs import CameraSpec, ChallengeSpec, SceneSpec, load_car
-from donkeysim.world.state import Layout
-from donkeysim.world.tracks.catalogue import share_scene
 
 OLDEST = (7, 5)
 """Compute capability that PTX is made for: Turing, the oldest that CUDA 13 knows."""
@@ -70,46 +63,10 @@ def upload(value: Any) -> Any:
     return value
 
 
-def step_worlds(device: Cpu) -> None:
-    """Run what physics has: steps, places and rows."""
-    scene = share_scene(SceneSpec("generated_track", challenges=ChallengeSpec(cones=1)))
-    props = len(scene.props.mass)
-    stepper = PhysicsEngine(Layout([scene], np.zeros(1, np.int32), load_car("original"), 1, 1, props), device)
-    for _, compile_stage in stepper.list_compile_stages():
-        compile_stage()
-
-
-def drive_batch(device: Cpu) -> None:
-    """Run what a batch of environments has: episodes, pictures of every kind, what is drawn, stacks."""
-    drawn = read_randomization("wide")
-    picture = replace(drawn.picture, jpeg_quality=None)
-    for quality in ("default", "fast"):
-        batch = TrackVectorEnv(
-            1,
-            device=device,
-            observe=("camera", "grey", "depth", "segmentation", "vector"),
-            stack=2,
-            camera=CameraSpec(width=32, height=24, quality=quality),
-            camera_spread=(0.01, 0.01),
-            autoreset_mode="SameStep",
-            time_limit=0.01,
-            randomization=replace(drawn, delay=DelayRanges(), picture=picture),
-        )
-        batch.reset(seed=1)
-        batch.step(np.zeros((1, 2)))
-    for kind in (np.float32, np.float64):  # actions that lie on the device
-        device.run(decode_action, 1, np.zeros((1, 2), kind), 1.0, -1.0, 1.0, np.zeros((3, 1)))
-
-
-RUNS: tuple[Callable[[Cpu], None], ...] = (step_worlds, drive_batch)
-"""What together runs every index kernel of the package."""
-
-
 def record_kernels() -> dict[IndexKernel, dict[str, tuple[Any, ...]]]:
     """Return every index kernel that a device runs, with arguments of each combination of types."""
     device = Recorder()
-    for run in RUNS:
-        run(device)
+    run_index_kernels(device)
     device.close()
     return device.kinds
 

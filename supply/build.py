@@ -1,8 +1,8 @@
 """Build what a release consists of into `dist`: the sources, a wheel for every machine, and one with ready kernels.
 
-The first two are the same bytes wherever and whenever they are built of a commit. The third is for this system and
-this Python: it carries the kernels compiled, so that its first start has nothing to compile. Pip chooses it where it
-fits and the other one elsewhere. Both carry the kernels that pages run, which are the same everywhere.
+The first two are the same bytes wherever and whenever they are built of a commit. The third is for this system: it
+carries the kernels compiled, so that it needs no compiler. Pip chooses it where it fits and the other one elsewhere.
+Both carry the kernels that pages run, which are the same everywhere.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from supply.pins import ROOT
 
 DIST = ROOT / "dist"
 
-COMPILE = "from donkeysim.sim.compile_processes import fill_ready_folder; fill_ready_folder()"
+COMPILER = '    "numba>=0.63",\n'
+"""The line of pyproject.toml that a wheel with kernels does without."""
+
 COMPILE_PAGES = "from donkeysim.site.modules import fill_ready_module; fill_ready_module()"
 
 
@@ -33,17 +35,28 @@ def build_all() -> int:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         sources = build_sources(place, moment)
-        plain, tree = (unpack(sources, place / kind) for kind in ("plain", "ready"))
-        for one in (plain, tree):
-            run_code(one, COMPILE_PAGES)
-        files = [sources, build_wheel(plain, place, moment)]
-        run_code(tree, COMPILE)
-        files.append(build_wheel(tree, place, moment, tag_platform()))
+        plain, ready = (unpack(sources, place / kind) for kind in ("plain", "ready"))
+        for tree in (plain, ready):
+            run_code(tree, COMPILE_PAGES)
+        files = [sources, build_wheel(plain, place, moment), build_ready(ready, place, moment)]
         DIST.mkdir(exist_ok=True)
         for file in files:
             shutil.copy(file, DIST)
             print(f"{file.stat().st_size / 1e6:7.2f} MB  dist/{file.name}")
     return 0
+
+
+def build_ready(tree: Path, place: Path, moment: int) -> Path:
+    """Compile the kernels of a tree into its package and build its wheel, which needs no compiler."""
+    from supply.kernels import fill_package  # which reads the compiler
+
+    fill_package(tree / "src")
+    project = tree / "pyproject.toml"
+    text = project.read_text(encoding="utf-8")
+    if text.count(COMPILER) != 1:
+        raise SystemExit(f"pyproject.toml has not one line {COMPILER.strip()!r}: correct COMPILER in supply/build.py.")
+    project.write_text(text.replace(COMPILER, ""), encoding="utf-8")
+    return build_wheel(tree, place, moment, tag_platform())
 
 
 def read_moment() -> int:
@@ -69,9 +82,8 @@ def build_sources(place: Path, moment: int) -> Path:
 
 
 def build_wheel(tree: Path, place: Path, moment: int, tag: str | None = None) -> Path:
-    """Build the wheel of a tree; with a platform's tag, for it and this Python alone."""
-    own = f"cp{sys.version_info[0]}{sys.version_info[1]}"
-    words = [] if tag is None else [f"-C--build-option=--python-tag={own}", f"-C--build-option=--plat-name={tag}"]
+    """Build the wheel of a tree; with a platform's tag, for it alone."""
+    words = [] if tag is None else [f"-C--build-option=--plat-name={tag}"]
     (wheel,) = run_build(tree, place / f"wheel-{tag}", moment, "--wheel", *words)
     return wheel
 
@@ -109,7 +121,7 @@ def unpack(archive: Path, folder: Path) -> Path:
 
 
 def run_code(tree: Path, code: str) -> None:
-    """Let a tree's own code compile what its wheel will carry: what a first start needs, or what pages run."""
+    """Run code of a tree's own, which compiles what its wheel will carry."""
     subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(tree / "src")}, check=True)
 
 

@@ -122,7 +122,7 @@ def test_no_folder_for_kernels_is_wrong(here):
 
 
 def test_kernels_that_came_with_the_package_are_fine_though_none_were_compiled(here, monkeypatch):
-    monkeypatch.setattr(kernel_folders, "READY_FOLDER", here)
+    monkeypatch.setattr(kernel_folders, "READY_LIBRARY", here)
     monkeypatch.setattr(kernel_folders, "count_cached_kernels", lambda: 0)
     finding = doctor._check_kernels()
     assert finding.state == FINE

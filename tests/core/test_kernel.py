@@ -57,7 +57,7 @@ def add_up(factor, numbers, total):
 
 
 def test_repeated_calls_are_those_of_the_kernel_whatever_they_are_given():
-    call, total = index_loops.RepeatedCall(add_up), np.zeros(1)
+    call, total = index_loops.repeat(add_up), np.zeros(1)
     for numbers in (np.arange(4), np.arange(4), np.arange(4) + 0.5, np.arange(8)[::2], np.arange(4, dtype=np.int8)):
         for factor in (1, 3):
             before = total[0]

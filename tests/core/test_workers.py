@@ -6,8 +6,8 @@ import threading
 import numpy as np
 import pytest
 
-from donkeysim.core.kernel import kernel, take_row
-from donkeysim.core.workers import Workers
+from donkeysim.core.kernel import kernel
+from donkeysim.core.workers import Workers, take_row
 
 
 @kernel

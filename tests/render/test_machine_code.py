@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from donkeysim.core.kernel import compile_function
+from donkeysim.core.dispatcher import compile_function
 from donkeysim.core.kernel_folders import TARGETS
 from donkeysim.render.kernels.layout import LANES, SPAN_FLOATS, SPAN_INTS
 from donkeysim.render.kernels.raster import fill_rows
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 def find_instructions(function, *arguments):
     """Compile a function, run it once, and return the names of its machine code's instructions."""
-    compiled = compile_function(function, nogil=True, error_model="numpy")
+    compiled = compile_function(function, is_entry=True)
     compiled(*arguments)
     (code,) = compiled.inspect_asm().values()
     return set(re.findall(r"^\s+(v\w+)", code, flags=re.MULTILINE))

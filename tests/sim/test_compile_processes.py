@@ -2,7 +2,6 @@
 
 import gc
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -141,15 +140,10 @@ def test_what_nobody_holds_leaves_no_process_and_no_pipe(tmp_path, monkeypatch):
 
 
 def test_a_stage_is_compiled_when_this_machine_or_the_package_has_its_kernels(tmp_path, monkeypatch):
-    cache, ready = tmp_path / "cache", tmp_path / "ready"
-    monkeypatch.setattr(compile_processes, "CACHE_FOLDER", cache)
-    monkeypatch.setattr(compile_processes, "READY_FOLDER", ready)
+    monkeypatch.setattr(compile_processes, "CACHE_FOLDER", tmp_path)
     assert not compile_processes.is_compiled("camera")
-    for folder in (cache, ready):
-        folder.mkdir()
-        monkeypatch.setattr(compile_processes, "CACHE_FOLDER", folder)
-        compile_processes.mark_compiled("camera")
-        monkeypatch.setattr(compile_processes, "CACHE_FOLDER", cache)
-        assert compile_processes.is_compiled("camera")
-        shutil.rmtree(folder)
-        assert not compile_processes.is_compiled("camera")
+    compile_processes.mark_compiled("camera")
+    assert compile_processes.is_compiled("camera")
+    assert not compile_processes.is_compiled("lidar")
+    monkeypatch.setattr(compile_processes, "READY_LIBRARY", tmp_path / "kernels.so")
+    assert compile_processes.is_compiled("lidar")

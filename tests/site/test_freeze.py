@@ -6,7 +6,7 @@ import pytest
 
 from donkeysim.core.index_loops import make_loop
 from donkeysim.physics.kernels.world import step_one_world
-from donkeysim.site.freeze import KERNELS, SMALL, freeze, freeze_simulator, list_types, pack_scene
+from donkeysim.site.freeze import KERNELS, SMALL, freeze, freeze_simulator, list_calls, pack_scene
 from donkeysim.site.place_file import read_header
 from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks.catalogue import share_scene
@@ -26,10 +26,10 @@ def frozen(packed):
 
 
 def test_all_places_have_the_same_types(frozen):
-    types = list_types()
+    calls = list_calls()
     for call in frozen.calls.values():
-        assert call.types == types[call.kernel], call.kernel
-    assert types.keys() == KERNELS.keys()
+        assert numba.typeof(call.arguments) == numba.typeof(calls[call.kernel]), call.kernel
+    assert calls.keys() == KERNELS.keys()
 
 
 def test_a_page_steps_what_a_simulator_steps():
@@ -39,7 +39,7 @@ def test_a_page_steps_what_a_simulator_steps():
 def test_arguments_are_as_many_words_as_the_kernel_takes(frozen):
     content = dict(frozen.image.list_parts())
     for call in frozen.calls.values():
-        words = sum(numba.core.types.unliteral(kind).name.count("array(") for kind in call.types)
+        words = sum(numba.typeof(argument).name.count("array(") for argument in call.arguments)
         assert len(content[call.block]) % 8 == 0
         assert len(content[call.block]) >= 8 * 7 * words
 

@@ -38,7 +38,7 @@ def record():
 
 @pytest.mark.parametrize("name", list(list_index_kernels()))
 def test_an_index_kernel_fits_into_the_registers_of_every_gpu(name):
-    assert name in record(), "nothing of benchmarks.gpu_kernels.RUNS runs it: add what does"
+    assert name in record(), "nothing of supply.kernels.run_index_kernels runs it: add what does"
     function, kinds = record()[name]
     for arguments in kinds:
         begun = time.monotonic()

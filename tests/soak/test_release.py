@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from supply.build import COMPILE, build_sources, build_wheel, read_moment, run_code, tag_platform, unpack
+from supply.build import build_ready, build_sources, build_wheel, read_moment, unpack
 from websockets.sync.client import connect
 
 from e2e.simulator_process import SimulatorProcess
@@ -37,11 +37,10 @@ def test_sources_and_wheel_are_the_same_bytes_when_built_again_elsewhere_with_ot
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory, sources):
-    """Return a folder with the wheel of this system and Python installed, without what it needs, which is here."""
+    """Return a folder with the wheel of this system installed, without what it needs, which is here."""
     place = tmp_path_factory.mktemp("ready")
     tree = unpack(sources, place / "tree")
-    run_code(tree, COMPILE)
-    wheel = build_wheel(tree, place, read_moment(), tag_platform())
+    wheel = build_ready(tree, place, read_moment())
     folder = place / "installed"
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), str(wheel)]
     subprocess.run(install, check=True)

@@ -264,7 +264,7 @@ def _open_races(races: ThreadedRaces, host: str, port: int, access: Access) -> l
     """Let the page say where drivers find the races, and return what may be asked of them."""
     from donkeysim.racing.show.race_show import list_race_routes
     from donkeysim.racing.show.race_view import Joining
-    from donkeysim.web.address import find_network_address
+    from donkeysim.web.listener import find_network_address
 
     address = find_network_address() or host if host in ("0.0.0.0", "::") else host
     races.address = Joining(address, port, access.network_url or access.url)

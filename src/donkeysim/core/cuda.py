@@ -11,7 +11,6 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TypeVar, cast
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,6 +43,8 @@ class Cuda:
         import_extra("numba_cuda", "a batch on a GPU needs numba-cuda", "gpu")
         self._cuda: Any = import_module("numba.cuda")
         self._driver: Any = import_module("numba.cuda.cudadrv.driver")
+        import numba  # not for who has a ready library and no GPU
+
         if not self._cuda.is_available():
             raise SpecError("there is no NVIDIA GPU here, or no driver for CUDA 13; give 'cpu' for the device.")
         count = len(self._cuda.gpus)
@@ -72,9 +73,11 @@ class Cuda:
             compiled[-(-count // GPU_THREADS), GPU_THREADS, self._stream](count, arguments)
 
     def _compile(self, function: Any) -> Any:
-        loose = bool(function.targetoptions.get("fastmath"))
+        from donkeysim.core.dispatcher import thaw
+
+        loose = bool(thaw(function).targetoptions.get("fastmath"))
         jit = self._cuda.jit(cache=is_own(function), fastmath=loose)
-        return jit(make_grid_loop(function, self._cuda.grid))
+        return jit(make_grid_loop(thaw(function), self._cuda.grid))
 
     def count_rooms(self, count: int) -> int:
         """See `core.device.Device.count_rooms`."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from donkeysim.core.cuda import Cuda
 from donkeysim.core.errors import SpecError
-from donkeysim.core.index_loops import RepeatedCall, make_loop
+from donkeysim.core.index_loops import make_loop, repeat
 from donkeysim.core.types import LongArray
 from donkeysim.core.workers import Workers, count_cores
 
@@ -118,13 +118,13 @@ class Cpu:
 
     def __init__(self, workers: Workers) -> None:
         self.workers = workers
-        self._loops: dict[IndexKernel, RepeatedCall] = {}
+        self._loops: dict[IndexKernel, Callable[..., None]] = {}
 
     def run(self, function: IndexKernel, count: int, *arguments: Any, block: int = 1) -> None:
         """See `Device.run`."""
         loop = self._loops.get(function)
         if loop is None:
-            loop = self._loops[function] = RepeatedCall(make_loop(function))
+            loop = self._loops[function] = repeat(make_loop(function))
         if count <= block:
             loop(arguments, np.zeros(1, np.int64), block, count, 0, arguments)
             return

@@ -1,15 +1,13 @@
 """Loops around index kernels, for threads of this machine and of a GPU, and calls of one kernel again and again."""
 
 import functools
-import operator
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-import numba
-import numpy as np
-
-from donkeysim.core.kernel import compile_function, take_row
+from donkeysim.core.kernel import make_kernel
+from donkeysim.core.ready_kernel import ReadyCall, ReadyKernel
+from donkeysim.core.workers import take_row
 
 
 @functools.cache
@@ -19,9 +17,7 @@ def make_loop(function: Callable[..., Any]) -> Callable[..., None]:
     It takes blocks of `block` indices by `take_row` and runs the function for the indices of each that are below `end`.
     """
     loop = _fill(_run_blocks_in_rooms if takes_room(function) else _run_blocks, function, take=take_row)
-    compiled: Callable[..., None] = compile_function(
-        loop, is_cached=is_own(function), nogil=True, error_model="numpy", _nrt=False
-    )
+    compiled: Callable[..., None] = make_kernel(loop, is_entry=True, is_kept=is_own(function))
     return compiled
 
 
@@ -85,38 +81,14 @@ def _run_thread_in_room(end: int, arguments: tuple[Any, ...]) -> None:
         call(index, index, *arguments)  # type: ignore[name-defined]  # noqa: F821
 
 
-class RepeatedCall:
-    """Calls of one kernel with the same large arguments.
+def repeat(function: Callable[..., Any]) -> Any:
+    """Return `call(owned, *arguments)`, which calls one kernel again and again with the same large arguments.
 
-    Numba looks up the types of all arguments in each call: for a hundred arrays ten times what the call itself takes.
-    Here they are looked up when one that the types depend on is another object than in the last call, and not alike.
+    `owned` are all arguments whose types somebody else decides on, always as many: numbers, arrays, and tuples, which
+    nobody can change. Those that it leaves out must be of the same types in every call.
     """
+    if isinstance(function, ReadyKernel):
+        return ReadyCall(function)
+    from donkeysim.core.dispatcher import RepeatedCall
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._kernel: Any = function
-        self._known: tuple[tuple[Any, ...], Callable[..., Any]] | None = None
-
-    def __call__(self, owned: tuple[Any, ...], *arguments: Any) -> None:
-        """Call the kernel.
-
-        Args:
-            owned: All arguments whose types somebody else decides on, always as many; numbers, arrays, and tuples,
-                which nobody can change.
-            *arguments: Of the kernel; those that `owned` leaves out must be of the same types in every call.
-        """
-        known = self._known
-        if known is not None and (all(map(operator.is_, known[0], owned)) or all(map(_are_alike, known[0], owned))):
-            known[1](*arguments)
-            return
-        self._kernel(*arguments)
-        compiled = self._kernel.overloads[tuple(map(numba.typeof, arguments))]
-        self._known = (owned, compiled.entry_point)
-
-
-def _are_alike(one: Any, other: Any) -> bool:
-    """Return whether two arguments have one type for Numba: rows that are told anew in each call, for example."""
-    if one is other:
-        return True
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return one.dtype == other.dtype and one.ndim == other.ndim and one.flags.num == other.flags.num
-    return isinstance(one, (int, float)) and type(one) is type(other)
+    return RepeatedCall(function)

@@ -1,82 +1,55 @@
 """How inner loops are compiled; `kernel_folders` says where the machine code is kept.
 
-Kernels release the GIL and take a half-open range of rows, or launch one row after another (`take_row`): the work of a
-row is a function of its own then, without threads in it, that another back end can compile. Callers run kernels on
-threads (see `donkeysim.core.workers`). This compiles once for serial and parallel use, gives the same bytes for both,
-and survives fork.
+Kernels release the GIL and take a half-open range of rows, or launch one row after another (`workers.take_row`): the
+work of a row is a function of its own then, without threads in it, that another back end can compile. Callers run
+kernels on threads (`core.workers`). This compiles once for serial and parallel use, gives the same bytes for both, and
+survives fork.
+
+Numba compiles them (`dispatcher`), unless the package carries them as machine code for this processor
+(`ready_kernel`): then no compiler is read, nor need one be installed.
 """
 
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-import numba
-from numba import types
-from numba.core.compiler import Flags
-from numba.core.cpu import CPUTargetOptions
-from numba.core.options import TargetOptions
-from numba.core.registry import cpu_target
-from numba.extending import intrinsic
-
-from donkeysim.core.inner_compiler import COMPILER
-from donkeysim.core.kernel_cache import KernelCache, describe_here
-from donkeysim.core.kernel_folders import CACHE_FOLDER, note_unsaved
+from donkeysim.core.errors import import_extra
+from donkeysim.core.kernel_folders import READY_LIBRARY
+from donkeysim.core.ready_kernel import ReadyKernel
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Pictures: products and sums may fuse, signs of zero and non-numbers do not matter; but the order of operations is kept
-# and division is exact, so that a value does not depend on whether it was computed in a vector or alone.
-_LOOSE = {"contract", "nnan", "ninf", "nsz"}
 
-_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False, **COMPILER}
-
-# Numba has this flag for its own parallel loops; a name makes it an option of `njit`. Without it pictures are only
-# slower.
-_NO_OVERLAP: dict[str, bool] = {}
-if hasattr(Flags, "noalias"):
-    mapping: Any = TargetOptions.Mapping
-    CPUTargetOptions.noalias = mapping("noalias")
-    _NO_OVERLAP["noalias"] = True
-
-
-def compile_function(
-    function: F, *, is_cached: bool = False, is_taken_in: bool = False, widens: bool = False, **options: Any
-) -> F:
-    """Return Numba's dispatcher of a function; its own annotations do not know all its options.
+def make_kernel(function: Callable[..., Any], **manner: bool) -> Any:
+    """Return what Python calls for a function: machine code that came with the package, or Numba's dispatcher.
 
     Args:
         function: What is compiled.
-        is_cached: Whether its machine code is kept.
-        is_taken_in: Whether other kernels call it though Python does, too.
-        widens: Whether it is compiled once for all whole numbers. Left alone, Numba compiles it anew for every constant
-            and every width of an integer it is called with.
-        **options: Of `numba.njit`.
+        **manner: How, see `dispatcher.compile_function`.
     """
-    njit: Any = numba.njit
-    dispatcher: Any = njit(**options)(function)
-    if is_cached:
-        try:
-            dispatcher._cache = KernelCache(function, is_taken_in=is_taken_in)
-        except RuntimeError as error:  # not even an empty folder can be made for it
-            note_unsaved(function.__name__, str(error))
-    if widens:
-        resolve = dispatcher.get_call_template
-        dispatcher.get_call_template = lambda arguments, keywords: resolve(tuple(map(_widen, arguments)), keywords)
-    compiled: F = dispatcher
-    return compiled
+    if READY_LIBRARY is not None:
+        return ReadyKernel(function, manner, _compile_ready)
+    from donkeysim.core.dispatcher import compile_function
+
+    return compile_function(function, **manner)
 
 
-def _decorate(function: F | None, **options: Any) -> F | Callable[[F], F]:
+def _compile_ready(kernel: ReadyKernel) -> Any:
+    """Return the dispatcher of a kernel that did not come compiled for what it is given."""
+    need = f"{kernel.py_func.__qualname__} did not come compiled for these arguments and needs the compiler Numba"
+    import_extra("numba", need, "compile")
+    from donkeysim.core.dispatcher import thaw
+
+    return thaw(kernel)
+
+
+def _decorate(function: F | None, **manner: bool) -> F | Callable[[F], F]:
     """Return a compiled function, or where there is none yet what compiles one."""
 
     def compile_it(function: F) -> F:
-        return compile_function(function, **options)
+        kernel: F = make_kernel(function, **manner)
+        return kernel
 
     return compile_it if function is None else compile_it(function)
-
-
-def _choose_arithmetic(loose: bool) -> dict[str, Any]:
-    strict = {"nogil": True, "error_model": "numpy"}
-    return strict | {"fastmath": _LOOSE} if loose else strict
 
 
 @overload
@@ -91,7 +64,7 @@ def kernel(function: F | None = None, *, loose: bool = False, taken_in: bool = F
         loose: Whether arithmetic may fuse for speed, as pictures want; otherwise strict, repeatable to the last bit.
         taken_in: Whether other kernels call it, too; what it is made of is kept for them.
     """
-    return _decorate(function, is_cached=True, is_taken_in=taken_in, _nrt=False, **_choose_arithmetic(loose))
+    return _decorate(function, is_entry=True, is_kept=True, is_loose=loose, is_taken_in=taken_in)
 
 
 @overload
@@ -111,13 +84,7 @@ def inner_kernel(
             a minute of first starts, when all was copied. Only for a few lines, or where types differ from call to
             call.
     """
-    options = _choose_arithmetic(loose)
-    if copied:
-        return _decorate(function, inline="always", **options)
-    options |= _INNER
-    if merged:
-        return _decorate(function, forceinline=True, **options)
-    return _decorate(function, widens=not loose, **options)
+    return _decorate(function, is_loose=loose, is_merged=merged, is_copied=copied)
 
 
 def span_kernel(function: F) -> F:
@@ -126,7 +93,8 @@ def span_kernel(function: F) -> F:
     No array it is given may overlap one that it writes: only with that promise may a loop gather texels and store
     pixels at once.
     """
-    return compile_function(function, forceinline=True, **_choose_arithmetic(loose=True), **_INNER, **_NO_OVERLAP)
+    compiled: F = make_kernel(function, is_loose=True, is_merged=True, is_apart=True)
+    return compiled
 
 
 @overload
@@ -142,44 +110,19 @@ def index_kernel(function: F | None = None, *, loose: bool = False) -> F | Calla
         loose: As for `kernel`.
     """
     # Called, a strict one would be handed all arrays of the state for each index, a twentieth of a world's step.
-    compile_index = inner_kernel(loose=loose, merged=not loose)
-    return compile_index if function is None else compile_index(function)
-
-
-@intrinsic
-def take_row(_context: Any, next_row: Any) -> Any:
-    """Return the number in `next_row[0]` and make it one more, in one go: no two threads get the same.
-
-    Args:
-        next_row: Of 64-bit whole numbers, shape [1]; the rows before its number are taken.
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        return builder.atomic_rmw("add", array.data, context.get_constant(types.int64, 1), "monotonic")
-
-    return types.int64(next_row), generate
+    return _decorate(function, is_loose=loose, is_merged=not loose)
 
 
 def prepare_compiler() -> None:
     """Do now what Numba would do at the first kernel: fill its tables of types and code, half a second."""
-    for context in (cpu_target.typing_context, cpu_target.target_context):
-        context.refresh()
+    if READY_LIBRARY is None:
+        from donkeysim.core.dispatcher import fill_tables
+
+        fill_tables()
 
 
 def get_formula(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the Python function of a kernel made of operators only, which takes arrays as well as numbers."""
-    dispatcher: Any = function
-    formula: Callable[..., Any] = dispatcher.py_func
+    kernel: Any = function
+    formula: Callable[..., Any] = kernel.py_func
     return formula
-
-
-def _widen(argument: Any) -> Any:
-    unliteral: Any = types.unliteral
-    plain = unliteral(argument)
-    return types.int64 if plain in types.signed_domain else plain
-
-
-numba.config.CACHE_DIR = str(CACHE_FOLDER)  # type: ignore[attr-defined]
-if numba.config.CPU_FEATURES is None:  # type: ignore[attr-defined]
-    numba.config.CPU_FEATURES = describe_here()  # type: ignore[attr-defined]

@@ -16,15 +16,7 @@ from numba.core.codegen import get_host_cpu_features
 from numba.core.runtime.nrt import rtsys
 
 from donkeysim.core.files import describe_failure
-from donkeysim.core.kernel_folders import (
-    CACHE_FOLDER,
-    GATHERS,
-    PACKAGE,
-    READY_FOLDER,
-    Target,
-    find_target,
-    note_unsaved,
-)
+from donkeysim.core.kernel_folders import CACHE_FOLDER, GATHERS, PACKAGE, note_unsaved
 
 
 def describe_here() -> str:
@@ -40,7 +32,6 @@ class _Place(NamedTuple):
     folder: str
     source: str
     line: int
-    is_written_to: bool
 
     def get_cache_path(self) -> str:
         return self.folder
@@ -52,16 +43,14 @@ class _Place(NamedTuple):
         return _hash_file(self.source)
 
     def ensure_cache_path(self) -> None:
-        if self.is_written_to:
-            os.makedirs(self.folder, exist_ok=True)
-            tempfile.TemporaryFile(dir=self.folder).close()
+        os.makedirs(self.folder, exist_ok=True)
+        tempfile.TemporaryFile(dir=self.folder).close()
 
 
 class _Shelf(NamedTuple):
     """A folder with a place for each kernel of this package: one that does not tell where the package lies."""
 
     folder: str
-    is_written_to: bool
 
     def from_function(self, function: Callable[..., Any], file: str) -> _Place | None:
         """Return a kernel's place; None for one that is not of this package, or where nothing can be written."""
@@ -69,7 +58,7 @@ class _Shelf(NamedTuple):
         if not source.is_relative_to(PACKAGE):
             return None
         folder = os.path.join(self.folder, ".".join(source.relative_to(PACKAGE).parts[:-1]))
-        place = _Place(folder, str(source), function.__code__.co_firstlineno, self.is_written_to)
+        place = _Place(folder, str(source), function.__code__.co_firstlineno)
         try:
             place.ensure_cache_path()
         except OSError:
@@ -86,8 +75,7 @@ class _Form(CompileResultCacheImpl):
     """Numba's way to write and read kernels, on a shelf of ours."""
 
     def __init__(self, function: Callable[..., Any], shelf: _Shelf) -> None:
-        others = CompileResultCacheImpl._locator_classes if shelf.is_written_to else []
-        self._locator_classes: Any = [shelf, *others]
+        self._locator_classes: Any = [shelf, *CompileResultCacheImpl._locator_classes]
         super().__init__(function)  # type: ignore[no-untyped-call]
 
 
@@ -141,18 +129,6 @@ class _Kept(FunctionCache):
             return self._load_overload(signature, context)  # type: ignore[no-untyped-call]
 
 
-class _Ready(_Kept):
-    """Compiled forms of one kernel that came with the package, for a target, whatever processor is here."""
-
-    def __init__(self, function: Callable[..., Any], shelf: _Shelf, form: type[_Form], target: Target) -> None:
-        self._target = target
-        super().__init__(function, shelf, form)
-
-    def _index_key(self, signature: Any, codegen: Any) -> Any:
-        own, (system, *_), hashes = super()._index_key(signature, codegen)  # type: ignore[no-untyped-call]
-        return own, (system, self._target.name, self._target.switches), hashes
-
-
 class KernelCache:
     """Compiled forms of one kernel, as a dispatcher of Numba's asks for them.
 
@@ -170,22 +146,14 @@ class KernelCache:
         Raises:
             RuntimeError: Nothing can be written there.
         """
-        self.is_taken_in = is_taken_in
+        self.function, self.is_taken_in = function, is_taken_in
         form = _Form if is_taken_in else _BareForm
-        self._kept: Any = _Kept(function, _Shelf(str(folder or CACHE_FOLDER), is_written_to=True), form)
-        self._ready: Any = None
-        target = find_target()
-        if READY_FOLDER is not None and target is not None:
-            with contextlib.suppress(RuntimeError):  # a kernel of somebody else
-                self._ready = _Ready(function, _Shelf(str(READY_FOLDER), is_written_to=False), form, target)
+        self._kept: Any = _Kept(function, _Shelf(str(folder or CACHE_FOLDER)), form)
         self.cache_path: str = self._kept.cache_path
         self.flush: Callable[[], None] = self._kept.flush
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Return a compiled form for these types; None where there is none."""
-        with contextlib.suppress(Exception):  # the package's files may be damaged, too
-            if self._ready is not None and (ready := self._ready.load_overload(signature, context)) is not None:
-                return ready
         try:
             return self._kept.load_overload(signature, context)
         except Exception:  # noqa: BLE001  (a damaged pickle may raise anything)

@@ -4,28 +4,30 @@ Numba itself does not notice when a function that a cached kernel calls has chan
 a hash of all kernel sources, the versions of Python and Numba, and the processor. An install that cannot be written to
 falls back to the user's cache folder.
 
-A wheel of one system and one Python may carry a folder of kernels that were compiled for a processor which nearly
-everybody's can stand in for, so that a first start has nothing to compile (`python -m supply build` makes such wheels).
-What is not in it is compiled for the processor that is here, as without it.
+A wheel of one system may carry a library of kernels that were compiled for a processor which nearly everybody's can
+stand in for (`ready_kernel`): a start has nothing to compile then, and needs no compiler.
 """
 
+import contextlib
 import functools
 import hashlib
 import logging
 import os
 import platform
 import sys
-from importlib.metadata import version
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import llvmlite.binding
+import numpy as np
 
-from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.errors import DonkeySimError, import_extra
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
 _SHARED = (
+    "core/dispatcher.py",
     "core/index_loops.py",
     "core/kernel.py",
     "core/rng.py",
@@ -81,16 +83,33 @@ TARGETS = {"x86_64": _HASWELL, "amd64": _HASWELL, "arm64": _ARM, "aarch64": _ARM
 """What ready kernels are compiled for, by `platform.machine` in small letters."""
 
 
-@functools.cache  # each kernel asks
+_NAMES = {"sse3": "SSE3", "sse4.1": "SSE41", "sse4.2": "SSE42", "fma": "FMA3", "sahf": "LAHF"}
+"""What NumPy calls features that it has another name for than LLVM in capitals."""
+
+
 def find_target() -> Target | None:
     """Return what ready kernels for this machine are compiled for; None where its processor cannot run them."""
     target = TARGETS.get(platform.machine().lower())
-    return target if target is not None and can_run(target, llvmlite.binding.get_host_cpu_features()) else None
+    return target if target is not None and can_run(target, read_features()) else None
+
+
+_TOLD = ("avx2", "fma")
+"""Features that every NumPy tells; only newer ones tell of each of the others, which come with these."""
+
+
+def read_features() -> dict[str, bool]:
+    """Return what this processor can do, by NumPy's names, as NumPy has asked it; nothing where it does not say."""
+    try:
+        numpy: Any = import_module("numpy._core._multiarray_umath" if hasattr(np, "_core") else "numpy.core")
+        features: dict[str, bool] = getattr(numpy, "_multiarray_umath", numpy).__cpu_features__
+    except (ImportError, AttributeError):
+        return {}
+    return features
 
 
 def can_run(target: Target, able: dict[str, bool]) -> bool:
     """Return whether a processor with these features can stand in for a target."""
-    return all(able.get(feature) for feature in target.features)
+    return all(able.get(_NAMES.get(feature, feature.upper()), feature not in _TOLD) for feature in target.features)
 
 
 def find_cache_folder() -> Path:
@@ -110,6 +129,8 @@ def find_cache_folder() -> Path:
             continue
         if os.access(folder, os.W_OK):
             return folder
+    if READY_LIBRARY is not None:  # nothing may have to be written
+        return parents[-1] / name
     raise DonkeySimError(
         f"no folder for compiled kernels can be written: tried {', '.join(map(str, parents))}; "
         "set DONKEYSIM_KERNEL_CACHE to a folder that can."
@@ -149,12 +170,26 @@ def _list_sources(package: Path) -> tuple[Path, ...]:
     return (*sorted(package.rglob("kernels/**/*.py")), *(package / name for name in _SHARED))
 
 
-def _hash_sources(processor: str | None = None) -> str:
-    """Return a name that changes with the kernels' sources, Python, Numba and the processor, which is the one here."""
+def _hash_sources() -> str:
+    """Return a name that changes with the kernels' sources, Python, Numba and the processor."""
     digest = _digest_sources()
-    digest.update(f"{version('numba')} {sys.version_info[:2]} {platform.machine()}".encode())
-    digest.update((processor or str(llvmlite.binding.get_host_cpu_name())).encode())
+    digest.update(f"{find_numba_version()} {sys.version_info[:2]} {platform.machine()} {name_processor()}".encode())
     return digest.hexdigest()[:16]
+
+
+def find_numba_version() -> str | None:
+    """Return the version of Numba; None: it is not installed."""
+    with contextlib.suppress(PackageNotFoundError):
+        return version("numba")
+    return None
+
+
+def name_processor() -> str:
+    """Return LLVM's name of the processor that kernels are compiled for: this one, or what ready ones stand for."""
+    if READY_LIBRARY is not None and (target := find_target()) is not None:
+        return target.name
+    llvm: Any = import_extra("llvmlite.binding", "there are no ready kernels for this system and processor", "compile")
+    return str(llvm.get_host_cpu_name())
 
 
 def _digest_sources() -> "hashlib._Hash":
@@ -170,19 +205,31 @@ def name_sources() -> str:
     return _digest_sources().hexdigest()[:16]
 
 
-def name_ready_folder() -> Path | None:
-    """Return where kernels for these sources lie in the package if it carries them; None: no such can run here."""
+def name_ready_library() -> Path | None:
+    """Return where a library of kernels for these sources lies in the package if it carries one; None: none runs here.
+
+    Beside it, under the same name with another suffix, lies what it contains.
+    """
     target = find_target()
     if target is None:
         return None
-    return PACKAGE / "ready_kernels" / _hash_sources(f"{sys.platform} {target.name} {llvmlite.__version__}")
+    return PACKAGE / "ready_kernels" / f"{sys.platform}-{target.name}-{name_sources()}{SUFFIX}"
 
 
-def find_ready_folder() -> Path | None:
-    """Return where kernels lie that came with the package; None where none fit."""
-    folder = name_ready_folder()
-    return folder if folder is not None and folder.is_dir() else None
+SUFFIX = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
+"""Of libraries."""
 
 
+def find_ready_library() -> Path | None:
+    """Return the library of kernels that came with the package; None where there is none that can run here.
+
+    `DONKEYSIM_COMPILE=1` leaves it alone.
+    """
+    if os.environ.get("DONKEYSIM_COMPILE") or not (PACKAGE / "ready_kernels").is_dir():
+        return None
+    library = name_ready_library()
+    return library if library is not None and library.is_file() else None
+
+
+READY_LIBRARY = find_ready_library()
 CACHE_FOLDER = find_cache_folder()
-READY_FOLDER = find_ready_folder()

@@ -20,7 +20,7 @@ def count_cores() -> int:
 
 
 RowTask = Callable[[int, LongArray], None]
-"""Called as task(worker_index, next_row) on each thread; it takes rows by `core.kernel.take_row` while there are any.
+"""Called as task(worker_index, next_row) on each thread; it takes rows by `take_row` while there are any.
 Which thread takes which row differs from run to run, so a row must depend on nothing that another one writes."""
 
 
@@ -115,3 +115,14 @@ def _stop(helpers: list[_Helper]) -> None:
     for helper in helpers:
         helper.stop()
     helpers.clear()
+
+
+def take_row(next_row: LongArray) -> int:
+    """Return the number in `next_row[0]` and make it one more; in kernels in one go: no two threads get the same.
+
+    Args:
+        next_row: Of 64-bit whole numbers, shape [1]; the rows before its number are taken.
+    """
+    row = int(next_row[0])
+    next_row[0] += 1
+    return row

@@ -7,7 +7,7 @@ import numpy as np
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import FloatArray
 from donkeysim.physics.kernels import layout
-from donkeysim.physics.kernels.tyre import ORIGIN_SLOPE
+from donkeysim.physics.kernels.vehicle import ORIGIN_SLOPE
 from donkeysim.world.car_files import WheelCurve
 from donkeysim.world.specs import CarSpec
 

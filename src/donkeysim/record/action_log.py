@@ -20,15 +20,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
-import llvmlite.binding
 import msgspec
-import numba
 import numpy as np
 
 from donkeysim import __version__
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.files import describe_failure
-from donkeysim.core.kernel_folders import CACHE_FOLDER
+from donkeysim.core.kernel_folders import CACHE_FOLDER, find_numba_version, name_processor
 from donkeysim.sim.commands import ChangeScene, Command
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import WorldSpec
@@ -296,9 +294,9 @@ def describe_origin(scenes: Sequence[Scene]) -> dict[str, str]:
         "donkeysim": __version__,
         "Python": platform.python_version(),
         "NumPy": np.__version__,
-        "Numba": numba.__version__,
+        "Numba": str(find_numba_version()),
         "system": f"{platform.system()} {platform.machine()}",
-        "processor": str(llvmlite.binding.get_host_cpu_name()),
+        "processor": name_processor(),
         "kernels": CACHE_FOLDER.name,
         **{f"{_TRACK}{scene.name}": f"{_sum_up(_SOLID(scene)):08x}" for scene in scenes},
     }

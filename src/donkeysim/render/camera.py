@@ -9,7 +9,7 @@ import numpy as np
 from donkeysim.core.device import Cpu
 from donkeysim.core.errors import ShapeError
 from donkeysim.core.frames import Vector
-from donkeysim.core.index_loops import RepeatedCall
+from donkeysim.core.index_loops import repeat
 from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
@@ -71,7 +71,7 @@ class Renderer:
         self._workers, self._device = workers, Cpu(workers)
         self.variation: CarVariation | None = None
         self._room = ScratchRoom()
-        self._render_cameras, self._place_cameras = RepeatedCall(render_cameras), RepeatedCall(place_cameras)
+        self._render_cameras, self._place_cameras = repeat(render_cameras), repeat(place_cameras)
         self._poses = PoseReader()
 
     @property

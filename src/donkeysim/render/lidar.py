@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from donkeysim.core.index_loops import RepeatedCall
+from donkeysim.core.index_loops import repeat
 from donkeysim.core.rotation import yaw_to_quaternion
 from donkeysim.core.types import FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
@@ -57,7 +57,7 @@ class LidarScanner:
         )
         self._poses = PoseReader()
         self._scratch = functools.lru_cache(maxsize=64)(self._make_scratch)
-        self._scan_cars = RepeatedCall(scan_cars)
+        self._scan_cars = repeat(scan_cars)
 
     def scan(self, state: State, car: int, lidar: LidarSpec, key: int) -> FloatArray:
         """Return what a car's lidar sees now.

@@ -6,7 +6,7 @@ The wire has no password, so the address decides who may do what.
 import socket
 from dataclasses import dataclass, field
 
-from donkeysim.web.address import is_loopback
+from donkeysim.web.listener import is_loopback
 from donkeysim.wire import messages
 from donkeysim.wire.messages import Request
 from donkeysim.world.experiment import Experiment

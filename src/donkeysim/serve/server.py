@@ -17,7 +17,7 @@ from donkeysim.serve.options import DEFAULT_CONTROL, find_forbidden
 from donkeysim.serve.output import Output
 from donkeysim.serve.session import FaultLog
 from donkeysim.serve.simulation_thread import SimulationThread
-from donkeysim.web.address import is_loopback
+from donkeysim.web.listener import is_loopback
 from donkeysim.wire.messages import Request
 from donkeysim.wire.reading import Reading, read_request
 from donkeysim.wire.replies import ErrorReply, encode_reply

@@ -8,18 +8,13 @@ each leaves when its standard input closes.
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import weakref
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from types import TracebackType
 
-from donkeysim.core.errors import DonkeySimError
-from donkeysim.core.kernel_folders import CACHE_FOLDER, READY_FOLDER, find_target, is_cache_whole, name_ready_folder
+from donkeysim.core.kernel_folders import CACHE_FOLDER, READY_LIBRARY, is_cache_whole
 
 PARTS = (("vehicles and contacts",), ("camera", "lidar"))
 """Compile stages that take about as long; together they are all of `Simulator.list_compile_stages`."""
@@ -102,8 +97,7 @@ def _end_processes(process_by_stage: dict[str, subprocess.Popen[str]]) -> None:
 
 def is_compiled(stage: str) -> bool:
     """Return whether a stage has been compiled into the cache, or came compiled with the package."""
-    mark = _name_mark(stage)
-    return (CACHE_FOLDER / mark).exists() or (READY_FOLDER is not None and (READY_FOLDER / mark).exists())
+    return READY_LIBRARY is not None or (CACHE_FOLDER / _name_mark(stage)).exists()
 
 
 def mark_compiled(stage: str) -> None:
@@ -140,29 +134,3 @@ def compile_stages(
         mark_compiled(name)
     if report is not None:
         report("ready", len(stages), len(stages))
-
-
-def fill_ready_folder() -> Path:
-    """Compile all stages for this machine's target into the package, and return the folder.
-
-    Raises:
-        DonkeySimError: This processor is of no target, or something could not be compiled.
-    """
-    target, ready = find_target(), name_ready_folder()
-    if target is None or ready is None:
-        raise DonkeySimError("kernels can be made ready on x86-64-v3 or ARM processors only: use another machine.")
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {
-            **os.environ,
-            "NUMBA_CPU_NAME": target.name,
-            "NUMBA_CPU_FEATURES": target.switches,
-            "DONKEYSIM_KERNEL_CACHE": folder,
-        }
-        commands = [[sys.executable, "-m", WORKPLACE, *stages] for stages in STARTED]
-        running = [subprocess.Popen(command, env=environment, stdin=subprocess.PIPE) for command in commands]
-        if any([process.wait() for process in running]):  # noqa: C419  (all are waited for)
-            raise DonkeySimError("kernels could not be compiled; the reason stands above.")
-        (filled,) = Path(folder).iterdir()
-        shutil.rmtree(ready, ignore_errors=True)
-        shutil.copytree(filled, ready)
-    return ready

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from donkeysim.core.device import IndexKernel, is_here
 from donkeysim.core.types import FloatArray, LongArray
 from donkeysim.physics.engine import PhysicsEngine
-from donkeysim.physics.kernels.vary import vary_params
 from donkeysim.physics.vehicle import pack_car
 from donkeysim.render.camera import Renderer
 from donkeysim.render.camera_group import CameraGroup
 from donkeysim.render.kernels.vary import note_picture, vary_looks
 from donkeysim.sim.delay_line import list_under_way, make_lines
+from donkeysim.sim.kernels.reset import vary_params
 from donkeysim.world.kernels.draw import Drawn, draw_values, make_drawn, make_knobs
 from donkeysim.world.randomization import RandomizationSpec, find_column, list_knobs
 from donkeysim.world.state import Control, State

@@ -8,21 +8,22 @@ The module takes its memory from outside. Each kernel is a function of one numbe
 `memory`), and returns 0 where all went well.
 """
 
-import subprocess
 import sys
-import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
+import numba
 from numba.core.caching import NullCache
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
-from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
-TRIPLE = "wasm32-unknown-unknown"
+from donkeysim.core.dispatcher import thaw
+from donkeysim.core.object_file import Machine, link, write_object
+
 LAYOUT = "e-m:e-p:32:32-p10:8:8-p20:8:8-i64:64-i128:128-n32:64-S128-ni:1:10:20"
-FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
+MACHINE = Machine("wasm32-unknown-unknown", "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals")
 """What all browsers of today have."""
 
 STACK = 1 << 19
@@ -51,96 +52,45 @@ class _Codegen(JITCPUCodegen):
 
     def _init(self, module: Any) -> None:
         super()._init(module)  # type: ignore[no-untyped-call]
-        self._tm, self._data_layout = make_target(), LAYOUT
+        self._tm, self._data_layout = MACHINE.open(), LAYOUT
         self._target_data = llvm.create_target_data(LAYOUT)
 
     def _create_empty_module(self, name: str) -> Any:
         module = super()._create_empty_module(name)  # type: ignore[no-untyped-call]
-        module.triple, module.data_layout = TRIPLE, LAYOUT
+        module.triple, module.data_layout = MACHINE.triple, LAYOUT
         return module
 
     def set_env(self, name: str, environment: Any) -> None:
         """Do nothing: there is no Python in a page."""
 
 
-def make_target() -> Any:
-    """Return LLVM's idea of the machine."""
-    return llvm.Target.from_triple(TRIPLE).create_target_machine(features=FEATURES, opt=3)
+def compile_kernel(name: str, kernel: Any, arguments: tuple[Any, ...]) -> bytes:
+    """Return a kernel for arguments of such types as an object file with one function of this name."""
+    dispatcher, kinds = thaw(kernel), tuple(map(numba.typeof, arguments))
+    dispatcher._cache = NullCache()
+    dispatcher.targetoptions |= _OPTIONS
+    dispatcher.compile(kinds)
+    return write_object(name, dispatcher.overloads[kinds], MACHINE)
 
 
-def compile_kernel(name: str, kernel: Any, types: tuple[Any, ...]) -> bytes:
-    """Return a kernel as an object with one function of this name."""
-    kernel._cache = NullCache()
-    kernel.targetoptions |= _OPTIONS
-    kernel.compile(types)
-    compiled = kernel.overloads[types]
-    with global_compiler_lock:
-        compiled.library._ensure_finalized()
-    module = llvm.parse_bitcode(compiled.library._final_module.as_bitcode())
-    symbol = compiled.fndesc.llvm_func_name
-    module.link_in(llvm.parse_assembly(_write_entry(name, module.get_function(symbol))))
-    _drop_unused(module, name)
-    machine_code: bytes = make_target().emit_object(module)
-    return machine_code
-
-
-def _write_entry(name: str, function: Any) -> str:
-    """Return a function that reads a kernel's arguments from a block of memory, eight bytes for each."""
-    types = [str(argument.type) for argument in function.arguments]
-    # Where the kernel writes what it returns and what it raises: nothing, and nothing that anybody asks for.
-    reads, given = [], ["ptr %nowhere", "ptr %nowhere"]
-    for index, kind in enumerate(types[len(given) :]):
-        reads.append(f"%place{index} = getelementptr i8, ptr %block, i32 {8 * index}")
-        reads.append(f"%value{index} = load {kind}, ptr %place{index}")
-        given.append(f"{kind} %value{index}")
-    lines = "\n".join(reads)
-    return f"""
-        target triple = "{TRIPLE}"
-        target datalayout = "{LAYOUT}"
-        declare i32 @"{function.name}"({", ".join(types)})
-        define i32 @{name}(ptr %block) {{
-            %nowhere = alloca i64
-            {lines}
-            %status = call i32 @"{function.name}"({", ".join(given)})
-            ret i32 %status
-        }}
-    """
-
-
-def _drop_unused(module: Any, name: str) -> None:
-    """Leave a function and what it calls."""
-    for symbol in (*module.functions, *module.global_variables):
-        if not symbol.is_declaration and symbol.name != name:
-            symbol.linkage = "internal"
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_global_dead_code_eliminate_pass()
-    passes.run(module, llvm.create_pass_builder(make_target(), llvm.create_pipeline_tuning_options(3)))
-
-
-def link(objects: dict[str, bytes], module: Path) -> None:
-    """Write a module of some objects, each with one function of its name."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = []
-        for name, content in objects.items():
-            files.append(str(Path(folder, f"{name}.o")))
-            Path(files[-1]).write_bytes(content)
-        exports = [f"-Wl,--export={name}" for name in (*objects, "__heap_base")]
-        options = ("-mexec-model=reactor", "-O2", "-Wl,--no-entry", "-Wl,--gc-sections", "-Wl,--strip-all")
-        room = ("-Wl,--import-memory", f"-Wl,-z,stack-size={STACK}")
-        zig = (sys.executable, "-m", "ziglang", "cc", "-target", "wasm32-wasi")
-        subprocess.run((*zig, *options, *room, *exports, *files, "-lm", "-o", str(module)), check=True)
+def list_link_options(names: Iterable[str]) -> list[str]:
+    """Return what makes a module with functions of these names."""
+    exports = [f"-Wl,--export={name}" for name in (*names, "__heap_base")]
+    options = ("-mexec-model=reactor", "-O2", "-Wl,--no-entry", "-Wl,--gc-sections", "-Wl,--strip-all")
+    return ["-target", "wasm32-wasi", *options, "-Wl,--import-memory", f"-Wl,-z,stack-size={STACK}", *exports]
 
 
 def main() -> None:
     """Compile what pages call to the file that is named."""
-    from donkeysim.site.freeze import KERNELS, list_types
+    from donkeysim.site.freeze import KERNELS, list_calls
 
-    types = list_types()  # by kernels of this machine; from then on all that is compiled is for pages
+    calls = list_calls()  # by kernels of this machine; from then on all that is compiled is for pages
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     codegen: Any = _Codegen
     cpu_target.target_context._internal_codegen = codegen("numba.wasm")
-    link({name: compile_kernel(name, KERNELS[name], types[name]) for name in KERNELS}, Path(sys.argv[1]))
+    objects = {name: compile_kernel(name, KERNELS[name], calls[name]) for name in KERNELS}
+    link(objects, Path(sys.argv[1]), list_link_options(objects))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ import json
 import struct
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
@@ -126,14 +125,14 @@ def _add_calls(simulator: Simulator) -> Frozen:
     return Frozen(simulator, tables, moment, groups, image, calls)
 
 
-def list_types() -> dict[str, tuple[Any, ...]]:
-    """Return the types of all kernels' arguments, by name, the same in all places; no kernel is run for that."""
+def list_calls() -> dict[str, tuple[Any, ...]]:
+    """Return arguments of all kernels, by name, their types the same in all places; no kernel is run for that."""
     simulator = Simulator(WorldSpec(scene=SceneSpec("generated_road"), cars_per_world=2))
-    types = {call.kernel: call.types for call in _add_calls(simulator).calls.values()}
+    calls = {call.kernel: call.arguments for call in _add_calls(simulator).calls.values()}
     cube, table, row = (np.zeros((1,) * count, np.float32) for count in (3, 2, 1))
-    types["convolve"] = tuple(map(numba.typeof, (cube, np.zeros((1,) * 4, np.float32), row, 1, 1, cube)))
-    types["multiply"] = tuple(map(numba.typeof, (row, table, row, row)))
-    return types
+    calls["convolve"] = cube, np.zeros((1,) * 4, np.float32), row, 1, 1, cube
+    calls["multiply"] = row, table, row, row
+    return calls
 
 
 def freeze(spec: SceneSpec, kernels: str) -> bytes:

@@ -9,7 +9,6 @@ import struct
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 from numpy.typing import NDArray
@@ -29,8 +28,8 @@ class Call(NamedTuple):
     """Address of its arguments."""
     next_row: int
     """Address of a whole number of 64 bits that is to be 0 before each call; 0: it takes none."""
-    types: tuple[Any, ...]
-    """Numba's, of its arguments."""
+    arguments: tuple[Any, ...]
+    """What lies in that block."""
 
 
 class MemoryImage:
@@ -65,7 +64,7 @@ class MemoryImage:
         words = b"".join(map(_pack, self._flatten(arguments)))
         block = self.find(np.frombuffer(words, np.int64).copy())
         at = 0 if next_row is None else self.find(next_row)
-        return Call(kernel, block, at, tuple(map(numba.typeof, arguments)))
+        return Call(kernel, block, at, arguments)
 
     def list_parts(self) -> Iterator[tuple[int, bytes]]:
         """Give address and content of all that is not zero."""

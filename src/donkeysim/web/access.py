@@ -20,7 +20,7 @@ from starlette.requests import Request
 
 from donkeysim.core.errors import DonkeySimError, SpecError, WireError
 from donkeysim.core.files import describe_failure
-from donkeysim.web.address import find_network_address, list_own_names
+from donkeysim.web.listener import find_network_address, list_own_names
 from donkeysim.web.origin import LOOPBACK_HOSTS
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from donkeysim.core.errors import SpecError
 from donkeysim.core.files import describe_failure
 from donkeysim.web.access import write_private
-from donkeysim.web.address import is_loopback
 from donkeysim.web.limits import BLOCKED_SECONDS, FailedLogins, find_client
+from donkeysim.web.listener import is_loopback
 from donkeysim.web.origin import LOOPBACK_HOSTS, READING, check_host, refuse
 
 COOKIE = "donkeysim_token"

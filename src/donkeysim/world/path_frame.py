@@ -130,7 +130,7 @@ class PathFrame:
         places = _broadcast(along, offset, yaw)
         shape = places[0].shape
         position, orientation = np.empty((*shape, 3)), np.empty((*shape, 4))
-        place, aside, turn = (np.ascontiguousarray(numbers).reshape(-1) for numbers in places)
+        place, aside, turn = (np.array(numbers).reshape(-1) for numbers in places)
         find_poses(self.rows, 0, place, aside, turn, position.reshape(-1, 3), orientation.reshape(-1, 4))
         return position, orientation
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.backends import on_every_back_end
 
-from donkeysim.physics.kernels.tyre import ORIGIN_SLOPE, divide_arctangent, divide_curve
+from donkeysim.physics.kernels.vehicle import ORIGIN_SLOPE, divide_arctangent, divide_curve
 
 CURVE = (1.6, 2.5, 1.2)
 """Value at the extremum, slip of the asymptote, value there."""

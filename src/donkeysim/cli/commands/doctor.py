@@ -228,15 +228,16 @@ def _find_version(name: str) -> str | None:
 def _check_kernels() -> Finding:
     """Whether compiled kernels can be kept, and are there."""
     try:
-        import donkeysim.core.kernel  # noqa: F401  (with the compiler)
-        from donkeysim.core.kernel_folders import CACHE_FOLDER, READY_FOLDER, count_cached_kernels
+        import donkeysim.core.rng  # noqa: F401  (with the compiler, where one is needed)
+        from donkeysim.core.kernel_folders import CACHE_FOLDER, READY_LIBRARY, count_cached_kernels
     except DonkeySimError as error:
         return Finding("kernels", WRONG, str(error))  # which says what to do
     except ImportError as error:
         return Finding("kernels", WRONG, f"cannot be compiled: {error}", "pip install --force-reinstall numba")
     count = count_cached_kernels()
-    if READY_FOLDER is not None:
-        return Finding("kernels", FINE, f"came with the package; {count} more compiled in {CACHE_FOLDER}")
+    if READY_LIBRARY is not None:
+        more = f"; {count} more compiled in {CACHE_FOLDER}" if count else ""
+        return Finding("kernels", FINE, f"came with the package{more}")
     if count == 0:
         advice = "nothing to do: the first run compiles them once, in about half a minute"
         return Finding("kernels", NOTE, f"none compiled yet; they will be stored in {CACHE_FOLDER}", advice)

@@ -32,7 +32,9 @@ from donkeysim.core.vector import (
 )
 from donkeysim.physics.kernels import layout
 from donkeysim.physics.kernels.ground import find_friction, sample_height
-from donkeysim.physics.kernels.tyre import divide_arctangent, divide_curve
+
+ORIGIN_SLOPE = 1.0
+"""Slope of a friction curve at the origin, in extremum values per extremum slip (not published; 1 to 2 is usual)."""
 
 # At 70° and 46° (`TILT_FULL`) between a wheel and the ground: a wheel on a wall's edge must not lift the car with its
 # spring's whole force, and no road is as steep.
@@ -47,6 +49,38 @@ GRIP_ROLL = 0.000004
 """Distance of rolling over which a contact forgets its deflection [m]."""
 ANGULAR_MAX = 50.0
 """Greatest rate of turning of any body, as the original's engine has it [rad/s]."""
+
+
+@inner_kernel
+def divide_curve(slip, curve, lift):
+    """Return a friction curve over its slip, curve(s) / s [-].
+
+    Two cubic pieces, flat at the extremum (slip 1) and from the asymptote on.
+
+    Args:
+        slip: In extremum slips, at least 0.
+        curve: Its value at the extremum, the slip from which it is constant, in extremum slips, and its value there.
+        lift: By how much its slope at the origin is greater than `ORIGIN_SLOPE`.
+    """
+    value, asymptote, asymptote_value = curve
+    # Divided by hand here, so that a tyre without slip needs no case of its own.
+    if slip < 1.0:
+        rest = 1.0 - slip
+        share = ORIGIN_SLOPE * rest * rest + slip * (3.0 - 2.0 * slip)
+        if lift != 0.0:
+            share += lift * rest * rest
+        return value * share
+    t = min((slip - 1.0) / (asymptote - 1.0), 1.0)
+    return (value + (asymptote_value - value) * t * t * (3.0 - 2.0 * t)) / slip
+
+
+@inner_kernel
+def divide_arctangent(x):
+    """Return atan(x) / x."""
+    # The next term of the series, x**4 / 5, is below the rounding of 1 there.
+    if abs(x) < 1e-4:
+        return 1.0 - x * x / 3.0
+    return math.atan(x) / x
 
 
 @inner_kernel(merged=True)

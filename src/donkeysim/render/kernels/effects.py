@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_kernel, kernel, span_kernel, take_row
+from donkeysim.core.kernel import inner_kernel, kernel, span_kernel
 from donkeysim.core.types import ByteArray, Float32Array, LongArray, WordArray
+from donkeysim.core.workers import take_row
 
 BLUR_REACH = 16
 """Farthest pixel that a blur takes in; twice the greatest standard deviation."""

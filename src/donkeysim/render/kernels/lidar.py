@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.core.frames import Quaternion, Vector
-from donkeysim.core.kernel import inner_kernel, kernel, take_row
+from donkeysim.core.kernel import inner_kernel, kernel
 from donkeysim.core.rng import draw_gaussian
 from donkeysim.core.types import FloatArray, IntArray, LongArray
+from donkeysim.core.workers import take_row
 from donkeysim.render.kernels.rays import SLACK, meet_box, meet_frustum, meet_ground
 from donkeysim.render.kernels.vector import dot, make_rows, read_column, read_vector, subtract
 from donkeysim.render.tables import PoseTables

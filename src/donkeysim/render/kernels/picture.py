@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from donkeysim.core.kernel import inner_kernel, kernel, span_kernel, take_row
+from donkeysim.core.kernel import inner_kernel, kernel, span_kernel
 from donkeysim.core.types import ByteArray, Float32Array, LongArray, WordArray
+from donkeysim.core.workers import take_row
 from donkeysim.render.kernels.finish import (
     bend_picture,
     halve_picture,
