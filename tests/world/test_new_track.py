@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from donkeysim.core.errors import SceneError
-from donkeysim.world.specs import SceneSpec
+from donkeysim.world.specs import RoadSpec, SceneSpec
 from donkeysim.world.tracks import load_scene
 from donkeysim.world.tracks.catalogue import find_tracks
 from donkeysim.world.tracks.figures import measure_line, measure_scene
-from donkeysim.world.tracks.new_track import write_new_track
+from donkeysim.world.tracks.new_track import write_new_track, write_random_track
 from donkeysim.world.tracks.paths.path import build_centre_line
 from donkeysim.world.tracks.track_file import read_track
 
@@ -102,3 +102,32 @@ def test_figures_of_an_eight_and_of_an_open_path(tmp_path):
     assert figures.direction == "figure of eight"
     assert figures.radius_left == pytest.approx(figures.radius_right, rel=0.05)
     assert figures.size == pytest.approx((9.0, 5.0), abs=0.2)
+
+
+@pytest.mark.parametrize("seed", [0, 7, 12])
+def test_a_random_place_as_a_file_is_the_place_that_was_drawn(tmp_path, seed):
+    path = write_random_track("place", tmp_path, seed)
+    drawn, written = load_scene(SceneSpec("random_place", road=RoadSpec(seed=seed))), load_scene(SceneSpec(str(path)))
+    assert (written.path.position == drawn.path.position).all()
+    assert (written.props.position == drawn.props.position).all()
+    assert written.light == drawn.light
+    for one, other in zip(written.textures, drawn.textures, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_every_random_place_is_read_as_it_was_written(tmp_path):
+    known = set()
+    for seed in range(60):
+        track = read_track(write_random_track(f"place{seed}", tmp_path, seed))
+        assert track.name == f"place{seed}"
+        assert track.path.walk.seed == seed
+        known |= {bool(track.room), bool(track.walls) + 10, track.road.texture}
+        text = (tmp_path / f"place{seed}.toml").read_text(encoding="utf-8")
+        assert "random]" not in text.replace("random_place", "")
+    assert known == {True, False, 10, 11, "asphalt", "none"}
+
+
+def test_a_random_track_takes_no_name_that_is_taken(tmp_path):
+    write_random_track("place", tmp_path, 1)
+    with pytest.raises(SceneError, match="exists already"):
+        write_random_track("place", tmp_path, 2)

@@ -294,7 +294,7 @@ def describe_origin(scenes: Sequence[Scene]) -> dict[str, str]:
         "donkeysim": __version__,
         "Python": platform.python_version(),
         "NumPy": np.__version__,
-        "Numba": str(find_numba_version()),
+        "Numba": find_numba_version() or "none",
         "system": f"{platform.system()} {platform.machine()}",
         "processor": name_processor(),
         "kernels": CACHE_FOLDER.name,

@@ -59,7 +59,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_tracks_argument(exporting)
     making = add("new", make_new, "write a commented track file to start from, ready to drive on")
     making.add_argument("name", metavar="NAME", help="name of the track; its file becomes NAME.toml")
-    making.add_argument("--from", dest="path_file", metavar="FILE", help="take the path from this .csv, .svg or .glb")
+    source = making.add_mutually_exclusive_group()
+    source.add_argument("--from", dest="path_file", metavar="FILE", help="take the path from this .csv, .svg or .glb")
+    source.add_argument("--random", type=int, metavar="SEED", help="a place drawn at random; a seed is a place")
     making.add_argument("--element", default="", metavar="ID", help="which path of the file, if it has several")
     making.add_argument("--out", default=".", metavar="DIR", help="folder to write to (default: here)")
 
@@ -168,10 +170,14 @@ def export(arguments: argparse.Namespace) -> int:
 
 def make_new(arguments: argparse.Namespace) -> int:
     """Write a track file and say what comes next."""
-    from donkeysim.world.tracks.new_track import write_new_track
+    from donkeysim.world.tracks.new_track import write_new_track, write_random_track
 
-    source = Path(arguments.path_file).expanduser() if arguments.path_file else None
-    path = write_new_track(arguments.name, Path(arguments.out).expanduser(), source, arguments.element)
+    folder = Path(arguments.out).expanduser()
+    if arguments.random is None:
+        source = Path(arguments.path_file).expanduser() if arguments.path_file else None
+        path = write_new_track(arguments.name, folder, source, arguments.element)
+    else:
+        path = write_random_track(arguments.name, folder, arguments.random)
     _, figures = _measure(path)
     console.print(f"wrote {path}: {figures.length:.1f} m, {tell_kind(figures)}\n", soft_wrap=True)
     for what, words in (

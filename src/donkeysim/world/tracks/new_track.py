@@ -1,18 +1,24 @@
-"""Writes a track file to begin with: commented, complete, and ready to be driven on."""
+"""Writes a track file to begin with: commented, complete, and ready to be driven on; or a random place as a file."""
 
+import dataclasses
+import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from donkeysim.core.errors import SceneError
 from donkeysim.core.files import write_whole
+from donkeysim.world.specs import RoadSpec
 from donkeysim.world.tracks.catalogue import find_own_tracks, find_tracks
 from donkeysim.world.tracks.paths.path_file import is_full_size, read_raw_path
 from donkeysim.world.tracks.paths.raw_path import RawPath
+from donkeysim.world.tracks.random_place import draw_place
 from donkeysim.world.tracks.tables.path import PATH_SUFFIXES, PathTable
 from donkeysim.world.tracks.tables.road import RoadTable
 from donkeysim.world.tracks.track_check import build_line
-from donkeysim.world.tracks.track_file import TrackFile, locate_errors
+from donkeysim.world.tracks.track_file import TrackFile, locate_errors, read_track
 
 # A metre in all, five cars wide.
 WIDTH_USUAL = 0.5
@@ -51,10 +57,7 @@ def write_new_track(name: str, folder: Path, path_file: Path | None = None, elem
     Raises:
         SceneError: The name or the file is not possible, or something of that name is there already.
     """
-    refuse_track_name(name)
-    target = folder / f"{name}.toml"
-    if target.exists():
-        raise SceneError(f"{target} exists already; take another name, or move it away.")
+    target = _find_free(name, folder)
     if path_file is None:
         path, width, cones = (_TEMPLATES / "path.toml").read_text(encoding="utf-8"), _SCRIPT_WIDTH, 0.65
     else:
@@ -65,6 +68,69 @@ def write_new_track(name: str, folder: Path, path_file: Path | None = None, elem
         write_whole(folder / path_file.name, path_file.read_bytes(), SceneError)
     write_whole(target, text.encode(), SceneError)
     return target
+
+
+def write_random_track(name: str, folder: Path, seed: int) -> Path:
+    """Write the place that `random_place` is with a seed as a track file of its own, and return where.
+
+    Args:
+        name: Of the track and its file.
+        folder: Where to; made if there is none.
+        seed: From 0.
+
+    Raises:
+        SceneError: The name is not possible, or something of that name is there already.
+    """
+    target = _find_free(name, folder)
+    ranges = read_track(Path(__file__).parent / "random_place.toml")
+    assert ranges.random is not None
+    place = replace(draw_place(ranges, ranges.random, RoadSpec(seed=seed)), name=name, listed=True, random=None)
+    text = f"# What random_place is with the seed {seed}; change what you like.\n" + "\n".join(_list_lines(place))
+    write_whole(target, f"{text}\n".encode(), SceneError)
+    return target
+
+
+def _find_free(name: str, folder: Path) -> Path:
+    """Return where a track's file will lie."""
+    refuse_track_name(name)
+    target = folder / f"{name}.toml"
+    if target.exists():
+        raise SceneError(f"{target} exists already; take another name, or move it away.")
+    return target
+
+
+def _list_lines(track: TrackFile) -> Iterator[str]:
+    """Yield the lines of a track's file: what differs from what holds where nothing is said."""
+    said = _list_said(track)
+    yield from (f"{key} = {_write(value)}" for key, value in said.items() if not _is_table(value))
+    for key, value in said.items():
+        tables = value if isinstance(value, tuple) else (value,)
+        for table in tables if _is_table(value) else ():
+            yield f"\n[[{key}]]" if isinstance(value, tuple) else f"\n[{key}]"
+            yield from (f"{name} = {_write(part)}" for name, part in _list_said(table).items())
+
+
+def _is_table(value: Any) -> bool:
+    return dataclasses.is_dataclass(value[0] if isinstance(value, tuple) and value else value)
+
+
+def _list_said(table: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that are not as they are by default."""
+    said = {}
+    for field in dataclasses.fields(table):
+        value, make = getattr(table, field.name), field.default_factory
+        if value != (field.default if make is dataclasses.MISSING else make()):
+            said[field.name] = value
+    return said
+
+
+def _write(value: Any) -> str:
+    """Return a value as TOML writes it."""
+    if dataclasses.is_dataclass(value):
+        return f"{{ {', '.join(f'{name} = {_write(part)}' for name, part in _list_said(value).items())} }}"
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(map(_write, value))}]"
+    return json.dumps(value, ensure_ascii=False)  # texts, whole and other numbers, and what is true are the same there
 
 
 def refuse_track_name(name: str) -> None:
