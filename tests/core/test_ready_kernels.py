@@ -210,3 +210,11 @@ def test_a_processor_without_one_of_the_features_gets_no_ready_kernels():
     del able["FMA3"]
     assert not can_run(target, able)
     assert not can_run(target, {})
+
+
+def test_tuples_may_grow_shorter_and_longer():
+    packed = ready_kernel._Packed()
+    for values in ((1, (2.0, 3.0)), (1, ()), (), (1, (2.0,)), ((), ()), (1, (2.0, 3.0))):
+        packed.update(values)
+        assert (packed.kinds or "()") == ready_kernel.name_type(values)
+        assert packed.block == ready_kernel.pack(values)

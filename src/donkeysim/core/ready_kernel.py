@@ -72,29 +72,27 @@ class ReadyKernel:
         return self._compile(self)(*arguments) if form is None else form(pack(arguments))
 
 
-class ReadyCall:
+class ReadyCall(threading.local):
     """Calls of one kernel with the same large arguments: packed anew is what is another object than in the last call.
 
-    Nobody may change shape or strides of an array in between.
+    Each thread has packed its own. Nobody may change shape or strides of an array in between.
     """
 
     def __init__(self, kernel: ReadyKernel) -> None:
-        self._kernel, self._known, self._lock = kernel, _Packed(), threading.Lock()
+        self._kernel, self._known = kernel, _Packed()
         self._kinds: str | None = None
         self._form: ReadyForm | None = None
 
     def __call__(self, _owned: tuple[Any, ...], *arguments: Any) -> None:
-        """Call the kernel, see `index_loops.RepeatedCall`."""
-        with self._lock:
-            known = self._known
-            known.update(arguments)
-            if known.kinds is not self._kinds:
-                self._kinds, self._form = known.kinds, self._kernel.forms.get(known.kinds)
-            form, block = self._form, known.block
-        if form is None:
+        """Call the kernel, see `index_loops.repeat`."""
+        known = self._known
+        known.update(arguments)
+        if known.kinds is not self._kinds:
+            self._kinds, self._form = known.kinds, self._kernel.forms.get(known.kinds)
+        if self._form is None:
             self._kernel(*arguments)
         else:
-            form(block)
+            self._form(known.block)
 
 
 class _Packed:
@@ -113,12 +111,12 @@ class _Packed:
 
     def update(self, values: tuple[Any, ...]) -> None:
         """Pack what is another object than before."""
-        if len(values) != len(self._values):
+        is_alike = len(values) == len(self._values)
+        if not is_alike:
             self._values, self._parts = (_NOWHERE,) * len(values), [("", b"")] * len(values)
             self._tuples = [_Packed() for _ in values]
         elif all(map(is_, values, self._values)):
             return
-        is_alike = True
         for index, (value, known) in enumerate(zip(values, self._values, strict=True)):
             if value is not known:
                 before, self._parts[index] = self._parts[index], self._pack(value, self._tuples[index])
