@@ -35,7 +35,8 @@ def make_kernel(function: Callable[..., Any], **manner: bool) -> Any:
 
 def _compile_ready(kernel: ReadyKernel) -> Any:
     """Return the dispatcher of a kernel that did not come compiled for what it is given."""
-    need = f"{kernel.py_func.__qualname__} did not come compiled for these arguments and needs the compiler Numba"
+    name = kernel.py_func.__qualname__.removeprefix("loop_")
+    need = f"{name} did not come compiled for these arguments and needs the compiler Numba"
     import_extra("numba", need, "compile")
     from donkeysim.core.dispatcher import thaw
 
