@@ -169,20 +169,22 @@ def name_array(dtype: np.dtype[Any], dimensions: int, layout: str, is_writable: 
     return f"{dtype.str}{dimensions}{layout}{'' if is_writable else 'r'}"
 
 
+_ARRAY = [struct.Struct(f"<{5 + 2 * dimensions}q") for dimensions in range(65)]  # NumPy has no more
+_FLOAT, _FLOAT32, _WORD = struct.Struct("<d"), struct.Struct("<fxxxx"), struct.Struct("<Q")
+
+
 def pack(value: Any) -> bytes:
     """Return an argument as kernels of a library take it."""
-    match value:
-        case np.ndarray():
-            address = value.__array_interface__["data"][0]
-            numbers = (0, 0, value.size, value.itemsize, address, *value.shape, *value.strides)
-            return struct.pack(f"<{len(numbers)}q", *numbers)
-        case tuple():
-            return b"".join(map(pack, value))
-        case float():
-            return struct.pack("<d", value)
+    if isinstance(value, np.ndarray):
+        address = value.__array_interface__["data"][0]
+        return _ARRAY[value.ndim].pack(0, 0, value.size, value.itemsize, address, *value.shape, *value.strides)
+    if isinstance(value, tuple):
+        return b"".join(map(pack, value))
+    if isinstance(value, float):
+        return _FLOAT.pack(value)
     if getattr(value, "dtype", None) == np.float32:
-        return struct.pack("<fxxxx", value)
-    return struct.pack("<Q", int(value) & 0xFFFF_FFFF_FFFF_FFFF)
+        return _FLOAT32.pack(value)
+    return _WORD.pack(int(value) & 0xFFFF_FFFF_FFFF_FFFF)
 
 
 @functools.cache
