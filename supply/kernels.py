@@ -95,7 +95,7 @@ def write_library(library: Path, call: Callable[[], None]) -> None:
     assert target is not None
     # Zig links for Windows with MinGW's C library, not with Microsoft's.
     triple = llvm.get_process_triple().replace("windows-msvc", "windows-gnu")
-    machine = Machine(triple, target.switches, target.name, {"reloc": "pic"})
+    machine = Machine(triple, target.switches, target.name, "pic")
     objects: dict[str, bytes] = {}
     listed: dict[str, list[tuple[str, str, str]]] = {}
     for name, compiled in collect_forms(call):

@@ -216,5 +216,16 @@ def test_tuples_may_grow_shorter_and_longer():
     packed = ready_kernel._Packed()
     for values in ((1, (2.0, 3.0)), (1, ()), (), (1, (2.0,)), ((), ()), (1, (2.0, 3.0))):
         packed.update(values)
-        assert (packed.kinds or "()") == ready_kernel.name_type(values)
+        assert packed.kinds == ready_kernel.name_type(values)
         assert packed.block == ready_kernel.pack(values)
+
+
+def test_after_arguments_that_are_none_the_next_ones_have_their_own_types():
+    packed = ready_kernel._Packed()
+    packed.update((np.zeros(2), 1))
+    with pytest.raises(TypeError, match="not str"):
+        packed.update((np.zeros(2, np.float32), "far"))
+    values = np.zeros(2, np.float32), 1
+    packed.update(values)
+    assert packed.kinds == ready_kernel.name_type(values)
+    assert packed.block == ready_kernel.pack(values)

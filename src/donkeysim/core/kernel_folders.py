@@ -86,15 +86,17 @@ TARGETS = {"x86_64": _HASWELL, "amd64": _HASWELL, "arm64": _ARM, "aarch64": _ARM
 _NAMES = {"sse3": "SSE3", "sse4.1": "SSE41", "sse4.2": "SSE42", "fma": "FMA3", "sahf": "LAHF"}
 """What NumPy calls features that it has another name for than LLVM in capitals."""
 
+_TOLD = ("avx2", "fma")
+"""Features that every NumPy tells; only newer ones tell of each of the others, which come with these."""
+
+SUFFIX = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
+"""Of libraries."""
+
 
 def find_target() -> Target | None:
     """Return what ready kernels for this machine are compiled for; None where its processor cannot run them."""
     target = TARGETS.get(platform.machine().lower())
     return target if target is not None and can_run(target, read_features()) else None
-
-
-_TOLD = ("avx2", "fma")
-"""Features that every NumPy tells; only newer ones tell of each of the others, which come with these."""
 
 
 def read_features() -> dict[str, bool]:
@@ -214,10 +216,6 @@ def name_ready_library() -> Path | None:
     if target is None:
         return None
     return PACKAGE / "ready_kernels" / f"{sys.platform}-{target.name}-{name_sources()}{SUFFIX}"
-
-
-SUFFIX = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
-"""Of libraries."""
 
 
 def find_ready_library() -> Path | None:

@@ -23,18 +23,19 @@ class Machine(NamedTuple):
         triple: Processor and system.
         features: What the processor can do, and how LLVM is to write for it.
         processor: LLVM's name of it; "": any.
-        options: Further ones of LLVM's target machine.
+        relocation: Whether code may lie anywhere in memory: "pic", as libraries must.
     """
 
     triple: str
     features: str
     processor: str = ""
-    options: dict[str, str] = {}  # noqa: RUF012  (nobody changes it)
+    relocation: str = "default"
 
     def open(self) -> Any:
         """Return LLVM's target machine."""
         target = llvm.Target.from_triple(self.triple)
-        return target.create_target_machine(cpu=self.processor, features=self.features, opt=3, **self.options)
+        words = {"cpu": self.processor, "features": self.features, "reloc": self.relocation}
+        return target.create_target_machine(opt=3, **words)
 
 
 def write_object(name: str, compiled: Any, machine: Machine) -> bytes:

@@ -104,32 +104,34 @@ class _Packed:
     """
 
     def __init__(self) -> None:
-        self.kinds, self.block = "", b""
+        self.kinds, self.block = "()", b""
         self._values: tuple[Any, ...] = ()
         self._parts: list[tuple[str, bytes]] = []
         self._tuples: list[_Packed] = []
 
     def update(self, values: tuple[Any, ...]) -> None:
-        """Pack what is another object than before."""
-        is_alike = len(values) == len(self._values)
-        if not is_alike:
-            self._values, self._parts = (_NOWHERE,) * len(values), [("", b"")] * len(values)
-            self._tuples = [_Packed() for _ in values]
-        elif all(map(is_, values, self._values)):
-            return
-        for index, (value, known) in enumerate(zip(values, self._values, strict=True)):
-            if value is not known:
-                before, self._parts[index] = self._parts[index], self._pack(value, self._tuples[index])
-                is_alike &= before[0] == self._parts[index][0]
-        self._values, self.block = values, b"".join([block for _, block in self._parts])
-        if not is_alike:
-            self.kinds = f"({','.join([kind for kind, _ in self._parts])})"
+        """Pack what is another object than before; after an error all is as it was."""
+        if len(values) == len(self._values):
+            if all(map(is_, values, self._values)):
+                return
+            before, tuples = zip(self._values, self._parts, strict=True), self._tuples
+            parts = [
+                part if value is known else self._pack(value, inner)
+                for value, (known, part), inner in zip(values, before, tuples, strict=True)
+            ]
+        else:
+            tuples = [_Packed() for _ in values]
+            parts = list(map(self._pack, values, tuples))
+        if [kind for kind, _ in parts] != [kind for kind, _ in self._parts]:
+            self.kinds = f"({','.join([kind for kind, _ in parts])})"
+        self._values, self._parts, self._tuples = values, parts, tuples
+        self.block = b"".join([block for _, block in parts])
 
     @staticmethod
     def _pack(value: Any, known: "_Packed") -> tuple[str, bytes]:
         if isinstance(value, tuple):
             known.update(value)
-            return known.kinds or "()", known.block
+            return known.kinds, known.block
         return name_type(value), pack(value)
 
 
