@@ -29,6 +29,10 @@ class Table(NamedTuple):
     wide: np.ndarray
 
 
+inner = None
+"""A kernel that another one calls, where a test sets it."""
+
+
 def weigh(count, factor, small, is_double, table, out):
     """Write a sum of all that is given."""
     total = 0.0
@@ -43,6 +47,11 @@ def weigh(count, factor, small, is_double, table, out):
 def count_down(first):
     """Return a number that is a float."""
     return first - 0.5
+
+
+def double(value):
+    """Return twice what a kernel makes of a number."""
+    return 2.0 * inner(value)
 
 
 def hash_word(word):
@@ -136,13 +145,11 @@ def test_threads_may_repeat_one_call_at_once(make):
     assert [out[0] - number for number, out in enumerate(outs)] == [expected[0] - 7] * 4
 
 
-def test_what_did_not_come_is_compiled_with_all_that_it_calls(make):
-    inner = kernel.inner_kernel(count_down)
-    namespace = {"inner": inner}
-    exec("def outer(value):\n    return 2.0 * inner(value)", namespace)
-    outer = make(namespace["outer"])
-    assert outer(4) == 7.0
-    assert outer.dispatcher is not None
+def test_what_did_not_come_is_compiled_with_all_that_it_calls(make, monkeypatch):
+    monkeypatch.setitem(globals(), "inner", kernel.inner_kernel(count_down))
+    doubled = make(double)
+    assert doubled(4) == 7.0
+    assert doubled.dispatcher is not None
     assert make(count_down)(4.5) == 4.0
     call, out = repeat(make(weigh)), np.zeros(1)
     call((), *list_arguments(WIDE.astype(np.float32), out))
