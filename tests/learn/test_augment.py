@@ -83,7 +83,7 @@ def make_numbered(count, augment=None):
     numbers = np.arange(count, dtype=np.float32)[:, None]
     empty = np.zeros((count, 0), dtype=np.float32)
     rows = np.arange(count)[:, None]
-    return Examples(Store(), rows, False, empty, {"angle": numbers}, augment)
+    return Examples(Store(), rows, False, empty, {"angle": numbers}, augment=augment)
 
 
 def list_epoch(examples, epoch, seed=0):

@@ -100,7 +100,7 @@ def test_it_can_be_tuned_once_more(tuned, tub, tmp_path):
     ("changes", "options", "sentence"),
     [
         ({}, {"transfer": "built-in"}, "holds a finished graph; those that can be trained further are: anywhere"),
-        ({"IMAGE_W": 80, "IMAGE_H": 80}, {"transfer": "anywhere"}, "takes pictures of 160x120 .*IMAGE_W = 160"),
+        ({"IMAGE_W": 80, "IMAGE_H": 80}, {"transfer": "anywhere"}, "takes pictures of 160x120x3; set IMAGE_W = 160"),
         ({}, {"transfer": "anywhere", "kind": "linear"}, "shares no layer"),
     ],
 )

@@ -5,13 +5,15 @@ import logging
 import numpy as np
 import pytest
 
+from donkeysim.car.config import make_default_config
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.learn import pictures
-from donkeysim.learn.pictures import PictureStore
+from donkeysim.learn.pictures import PictureStore, make_preparation
 from donkeysim.tub.reader import TubReader
 from stand_ins.steered_tub import SIZE, write_steered_tub
 
 SHAPE = (SIZE, SIZE, 3)
+HALF = {"RESIZE_WIDTH": SIZE // 2, "RESIZE_HEIGHT": SIZE}
 
 
 @pytest.fixture
@@ -81,4 +83,4 @@ def test_pictures_take_the_configured_size_and_depth(tub, caplog):
 
 def test_transformations_of_another_size_are_refused(tub):
     with pytest.raises(DonkeySimError, match="give pictures of 40x80x3, but the pilot takes 80x80x3"):
-        load(tub, transform=lambda picture: picture[:, ::2])
+        load(tub, transform=make_preparation(make_default_config(changes=HALF), ["RESIZE"], SHAPE))

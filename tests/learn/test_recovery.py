@@ -1,19 +1,26 @@
 """What the recipe of linear pilots does to pictures, steering and throttle, against what the simulator shows there."""
 
+import logging
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from donkeysim.car.config import load_config, make_default_config
 from donkeysim.car.folder import create_car
-from donkeysim.learn.kinds import KINDS
-from donkeysim.learn.options import TrainingOptions
-from donkeysim.learn.pilot import load_pilot
+from donkeysim.car.transform import fit_picture, make_transform
+from donkeysim.core.errors import DonkeySimError
+from donkeysim.learn.files.model_file import make_model, read_layers
+from donkeysim.learn.finetune import forget_commands, look_at
+from donkeysim.learn.kinds import KINDS, read_spec
+from donkeysim.learn.options import TrainingOptions, read_options
+from donkeysim.learn.pilot import PACKAGE_LAYERS, load_pilot
 from donkeysim.learn.recovery import (
     EXAMPLES,
     LEAST_PASSES,
     LOOK_AHEAD,
+    Recipe,
     Views,
     choose_recipe,
     find_camera,
@@ -21,12 +28,17 @@ from donkeysim.learn.recovery import (
     plan_steps,
     smooth_commands,
 )
-from donkeysim.learn.train import train
+from donkeysim.learn.train import load_examples, train
 from donkeysim.sim.commands import PutOnPath
 from donkeysim.sim.simulator import Simulator
 from donkeysim.tub.reader import TubReader
 from donkeysim.world.specs import SceneSpec, WorldSpec
 from stand_ins.steered_tub import make_config, write_steered_tub
+
+
+def make_car(folder, **changes):
+    """Return the configuration of a car that trains by the recipe."""
+    return make_config(folder, **{"IMAGE_W": 160, "IMAGE_H": 120, "TRAIN_RECIPE": "recovery"} | changes)
 
 
 @pytest.fixture(scope="module")
@@ -118,19 +130,96 @@ def test_the_camera_of_the_configuration_is_meant():
     assert camera.rotation != find_camera(make_default_config())[0].rotation
 
 
-def test_the_recipe_is_for_linear_pilots_of_whole_colour_pictures():
+def test_the_recipe_is_for_linear_pilots_and_begins_with_the_package_where_pictures_are_pictures():
     config = make_default_config()
     assert choose_recipe(config, KINDS["linear"], is_transfer=False)
     assert choose_recipe(config, KINDS["rnn"], is_transfer=False) is None
-    assert choose_recipe(config, KINDS["linear"], is_transfer=True) is None
-    for changes in (
-        {"TRAIN_RECIPE": "original"},
-        {"IMAGE_W": 80},
-        {"IMAGE_DEPTH": 1},
-        {"TRANSFORMATIONS": ["CROP"]},
-        {"POST_TRANSFORMATIONS": ["BLUR"]},
-    ):
-        assert choose_recipe(make_default_config(changes=changes), KINDS["linear"], is_transfer=False) is None
+    assert choose_recipe(config, KINDS["linear"], is_transfer=True) == Recipe(start=False)
+    begins = {}
+    for name, changes in {
+        "grey": {"IMAGE_DEPTH": 1},
+        "crop": {"TRANSFORMATIONS": ["CROP"], "POST_TRANSFORMATIONS": ["TRAPEZE"]},
+        "edges": {"POST_TRANSFORMATIONS": ["CANNY"]},
+    }.items():
+        recipe = choose_recipe(make_default_config(changes=changes), KINDS["linear"], is_transfer=False)
+        assert recipe is not None
+        begins[name] = recipe.start
+    assert begins == {"grey": True, "crop": True, "edges": False}
+    config = make_default_config(changes={"TRAIN_RECIPE": "original"})
+    assert choose_recipe(config, KINDS["linear"], is_transfer=False) is None
+
+
+@pytest.mark.parametrize("side", [1, 2, 3, 4])
+@pytest.mark.parametrize("depth", [1, 3])
+def test_the_package_sees_pictures_of_other_sizes_and_in_grey_as_its_own(side, depth):
+    """A picture of squares is the same to it in every size, and a grey one the same as its three equal colours."""
+    whole = forget_commands(read_layers(PACKAGE_LAYERS["anywhere"]), 0.4)
+    squares = np.random.default_rng(0).integers(0, 256, (1, 60, 80, depth)).astype(np.float32) / 255.0
+    own = np.repeat(np.repeat(squares, 2, 1), 2, 2)
+    own = make_model(whole)([np.repeat(own, 3, 3) if depth == 1 else own])
+    network = look_at(whole, (60 * side, 80 * side, depth))
+    other = make_model(network)([np.repeat(np.repeat(squares, side, 1), side, 2)])
+    for expected, output in zip(own, other, strict=True):
+        assert output.detach().numpy() == pytest.approx(expected.detach().numpy(), abs=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(224, 224, 3), (120, 80, 3), (66, 88, 3), (50, 66, 1)])
+def test_pictures_that_are_not_of_whole_squares_are_not_for_the_package(shape):
+    assert look_at(forget_commands(read_layers(PACKAGE_LAYERS["anywhere"]), 0.4), shape) is None
+
+
+def test_pictures_are_moved_before_they_are_transformed(tmp_path):
+    """The mask stays where it is, whatever is moved beneath it; the light changes after it."""
+    write_steered_tub(tmp_path / "data", 40, size=160, height=120)
+    changes = {"TRANSFORMATIONS": ["CROP"], "POST_TRANSFORMATIONS": ["CROP"], "ROI_CROP_TOP": 60, "ROI_CROP_LEFT": 30}
+    config = make_car(tmp_path, **changes)
+    options = read_options(config)
+    parts = load_examples(config, [tmp_path / "data"], KINDS["linear"], options, lambda *_: None, Recipe())
+    for examples in parts:
+        batch = examples.take(np.arange(len(examples)), np.random.default_rng(0))
+        still = replace(examples, views=None).take(np.arange(len(examples)), np.random.default_rng(0))
+        for pictures in (batch.pictures, still.pictures):
+            assert not pictures[:, :60].any()
+            assert not pictures[:, :, :30].any()
+            assert pictures[:, 60:, 30:].any()
+        assert (batch.pictures != still.pictures).any()
+
+
+KINDS_OF_PICTURES = {
+    "grey": {"IMAGE_DEPTH": 1, "MAX_EPOCHS": 6},
+    "small": {"IMAGE_W": 80, "IMAGE_H": 60, "MAX_EPOCHS": 10},
+    "crop": {"TRANSFORMATIONS": ["CROP"], "MAX_EPOCHS": 6},
+    "square": {"IMAGE_W": 80, "IMAGE_H": 80, "MAX_EPOCHS": 40},
+}
+
+
+@pytest.mark.parametrize("name", KINDS_OF_PICTURES)
+def test_pictures_of_any_kind_are_learned_by_the_recipe(name, tmp_path, caplog):
+    caplog.set_level(logging.INFO)
+    tub = tmp_path / "data"
+    write_steered_tub(tub, angles=np.sin(np.arange(120) / 15.0), size=160, height=120)
+    config = make_car(tmp_path, **KINDS_OF_PICTURES[name])
+    result = train(config, tub, tmp_path / "p.h5")
+    pilot, shape = load_pilot(result.model_path), read_spec(config).image_shape
+    assert (pilot.kind, pilot.image_shape) == ("linear", shape)
+    transform = make_transform(config)
+    records = list(TubReader(tub))
+    said = [pilot.run(transform(fit_picture(record.load_image(), shape)))[0] for record in records]
+    assert np.corrcoef(said, [record.values["user/angle"] for record in records])[0, 1] > 0.7
+    assert ("a new network learns" in caplog.text) == (name == "square")
+
+
+def test_a_pilot_of_the_recipe_learns_further_by_it(tmp_path):
+    tub = tmp_path / "data"
+    write_steered_tub(tub, angles=np.sin(np.arange(120) / 15.0), size=160, height=120)
+    for depth in (1, 3):
+        config = make_car(tmp_path, MAX_EPOCHS=6, IMAGE_DEPTH=depth)
+        first = train(config, tub, tmp_path / f"first_{depth}.h5")
+        further = train(config, tub, tmp_path / f"further_{depth}.h5", transfer=first.model_path)
+        assert load_pilot(further.model_path).kind == "linear"
+        assert further.history["val_loss"][0] < 0.5 * first.history["val_loss"][0]
+    with pytest.raises(DonkeySimError, match=r"160x120x1; set .*IMAGE_DEPTH = 1"):
+        train(config, tub, tmp_path / "no.h5", transfer=tmp_path / "first_1.h5")
 
 
 @pytest.mark.parametrize("count", [100, 960, 100_000])
@@ -144,7 +233,7 @@ def test_so_many_examples_are_learned_from(count):
 def test_a_pilot_of_the_recipe_is_a_linear_one_and_steers_to_where_its_driver_did(tmp_path):
     tub = tmp_path / "data"
     write_steered_tub(tub, angles=np.sin(np.arange(200) / 15.0), size=160, height=120)
-    config = make_config(tmp_path, IMAGE_W=160, IMAGE_H=120, MAX_EPOCHS=10, CREATE_TF_LITE=True)
+    config = make_car(tmp_path, MAX_EPOCHS=10, CREATE_TF_LITE=True)
     result = train(config, tub, tmp_path / "p.h5")
     assert len(result.history["loss"]) == 10
     pilot = load_pilot(result.model_path)

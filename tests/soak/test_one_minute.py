@@ -2,7 +2,8 @@
 
 make soak ARGS="-k one_minute_of_anybody"                ten drivers, two seeds, three tracks: half an hour on two cores
 make soak ARGS="-k 'one_minute and original'"           the same with the original's recipe, one seed: 40 minutes
-make soak ARGS="-k 'one_minute and leaving'"              the recipe without each of its parts, on six drives
+make soak ARGS="-k 'one_minute and leaving'"            the recipe without each of its parts, on six drives
+make soak ARGS="-k 'one_minute and pictures'"           grey, small, masked and square pictures, on the same six
 make soak ARGS="-k one_minute_of_hands"                   hands that know only left, right and straight on: 3 minutes
 make soak ARGS="-k one_minute_of_real_cars"             halves of real cars' drives, both recipes: ten minutes
 
@@ -19,6 +20,7 @@ import pytest
 from scipy import stats
 
 from donkeysim.car.config import make_default_config
+from donkeysim.cli.commands.evaluate import read_conditions
 from donkeysim.drive.sample import record_sample
 from donkeysim.drivers.person import load_styles
 from donkeysim.learn import train as training
@@ -43,16 +45,23 @@ HARD = (
 )
 DATA = Path(os.environ.get("DONKEYSIM_DRIVES") or Path(__file__).resolve().parents[3] / "shared/data")
 REAL = ("real-workshop-tape", "real-carpet-walls")
+PICTURES = {
+    "grey": {"IMAGE_DEPTH": 1},
+    "small": {"IMAGE_W": 80, "IMAGE_H": 60},
+    "masked": {"TRANSFORMATIONS": ["CROP"], "ROI_CROP_TOP": 50},
+    "square": {"IMAGE_W": 128, "IMAGE_H": 128},
+}
 PARTS = {"start": "the package's network", "views": "moved pictures", "labels": "averaged commands", "light": "light"}
 
 
 def learn_and_drive(folder, track, driver, seed, **changes):
     """Return whether a pilot that learned from a minute of somebody drives ten clean laps; print how."""
-    record_sample(folder / "tub", scene=track, seed=seed, record_count=RECORDS, driver=driver)
+    config = make_default_config(folder, QUIET | changes)
+    record_sample(folder / "tub", scene=track, seed=seed, record_count=RECORDS, driver=driver, config=config)
     begun = time.perf_counter()
-    training.train(make_default_config(folder, QUIET | changes), folder / "tub", folder / "pilot.onnx")
+    training.train(config, folder / "tub", folder / "pilot.onnx")
     seconds = time.perf_counter() - begun
-    run = evaluate(load_pilot(folder / "pilot.onnx"), [track], LAPS).runs[0]
+    run = evaluate(load_pilot(folder / "pilot.onnx"), [track], LAPS, read_conditions(config)[0]).runs[0]
     print(
         f"{track} {driver} {seed}: {len(run.lap_times)} laps, {len(run.departures)} times off the road, "
         f"{len(run.hits)} hits, {run.ending}; {run.speed_mean:.2f} m/s; learned in {seconds:.0f} s",
@@ -103,6 +112,14 @@ def test_one_minute_leaving_a_part_out(part, tmp_path, monkeypatch):
     monkeypatch.setattr(training, "choose_recipe", lambda *_: replace(Recipe(), **{part: False}))
     passed = [learn_and_drive(tmp_path / f"{track}_{driver}", track, driver, 1)[0] for track, driver in HARD]
     print(describe(f"without {PARTS[part]}", passed))
+
+
+@pytest.mark.parametrize("recipe", ["recovery", "original"])
+@pytest.mark.parametrize("name", PICTURES)
+def test_one_minute_of_other_pictures(name, recipe, tmp_path):
+    changes = PICTURES[name] | {"TRAIN_RECIPE": recipe}
+    passed = [learn_and_drive(tmp_path / f"{track}_{driver}", track, driver, 1, **changes)[0] for track, driver in HARD]
+    print(describe(f"{name}, {recipe}", passed))
 
 
 def name_record(record):

@@ -51,12 +51,13 @@ def write_steered_tub(path, count=200, seed=0, has_sensors=False, angles=None, s
 
 
 def make_config(folder, **changes):
-    """Return the configuration of a car with small pictures in a folder, which trains a little."""
+    """Return the configuration of a car with small pictures in a folder, which trains a little, as the original."""
     small = {
         "IMAGE_W": SIZE,
         "IMAGE_H": SIZE,
         "BATCH_SIZE": 32,
         "MAX_EPOCHS": 1,
+        "TRAIN_RECIPE": "original",
         "PRINT_MODEL_SUMMARY": False,
         "SHOW_PLOT": False,
         "CREATE_TF_LITE": False,

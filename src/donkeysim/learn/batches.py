@@ -61,9 +61,10 @@ class Examples:
         has_sequence: The network sees the pictures of all of an example's records, not only of the last.
         vectors: Shape [n, width].
         targets: Per output name, n rows.
-        augment: Changes each picture at random; an example's pictures each by its own draw.
+        views: Moves each picture and its steering; examples of one picture and a number for the angle.
+        prepare: Done to each picture after that.
+        augment: Changes each picture at random after that; an example's pictures each by its own draw.
         finish: Done to each picture after that.
-        views: Moves each picture and its steering before all that; examples of one picture and a number for the angle.
     """
 
     store: PictureStore
@@ -71,9 +72,10 @@ class Examples:
     has_sequence: bool
     vectors: Float32Array
     targets: Targets
+    views: Views | None = None
+    prepare: Transform | None = None
     augment: Augmentation | None = None
     finish: Transform | None = None
-    views: Views | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -87,11 +89,12 @@ class Examples:
             angles = next(iter(targets.values()))
             for index, picture in enumerate(pictures):
                 pictures[index], angles[index, 0] = self.views.move(picture, float(angles[index, 0]), rng)
-        if self.augment is not None or self.finish is not None:
-            flat = pictures.reshape(-1, *pictures.shape[-3:])
-            for index, picture in enumerate(flat):
-                changed = picture if self.augment is None else self.augment(picture, rng)
-                changed = changed if self.finish is None else self.finish(changed)
+        for index, picture in enumerate(flat := pictures.reshape(-1, *pictures.shape[-3:])):
+            changed = picture if self.prepare is None else self.prepare(picture)
+            changed = changed if self.augment is None else self.augment(changed, rng)
+            if self.finish is not None:
+                changed = self.finish(changed)
+            if changed is not picture:
                 flat[index] = changed.reshape(picture.shape)
         return TrainingBatch(pictures, self.vectors[chosen], targets)
 

@@ -41,21 +41,23 @@ def read_policy(path: Path, kind: str | None, spec: PilotSpec) -> Network | None
     height, width, depth = network.find("img_in").settings["shape"][-3:]
     if spec.image_shape != (height, width, depth):
         raise PilotError(
-            f"{path} takes pictures of {width}x{height} in colour, as donkey rl made it; set IMAGE_W = {width}, "
-            f"IMAGE_H = {height} and IMAGE_DEPTH = {depth}: pictures in the tub are scaled."
+            f"{path} takes pictures of {width}x{height}x{depth}; set IMAGE_W = {width}, IMAGE_H = {height} and "
+            f"IMAGE_DEPTH = {depth}: pictures in the tub are scaled."
         )
     return separate_recall(network)
 
 
 def is_policy(network: Network) -> bool:
-    """Return whether `donkey rl` has written a network, or it was made of one here."""
+    """Return whether `donkey rl` has written a network, or it was made of one here, as those of the recipe are."""
     names = {layer.name for layer in network.layers}
     return {"band", "command"} <= names
 
 
 def detect_policy(network: Network) -> str:
-    """Return the kind of pilot that a policy is: it remembers commands, or pictures."""
-    return "memory" if "mem_in" in network.inputs else "3d"
+    """Return the kind of pilot that a policy is: it remembers commands, or pictures, or nothing."""
+    if "mem_in" in network.inputs:
+        return "memory"
+    return "3d" if len(network.find("img_in").settings["shape"]) == 4 else "linear"
 
 
 def separate_recall(network: Network) -> Network:
@@ -102,6 +104,37 @@ def forget_commands(network: Network, throttle: float) -> Network:
     }
     layers = [changed.get(layer.name, layer) for layer in network.layers if layer.name not in ("mem_in", "merged")]
     return replace(network, layers=tuple(layers), inputs=("img_in",))
+
+
+def look_at(network: Network, shape: tuple[int, int, int]) -> Network | None:
+    """Return a policy for pictures of another size or in grey, which it sees as it sees its own.
+
+    Args:
+        network: One whose "band" takes the mean of squares of pixels.
+        shape: [height, width, 3 or 1] of the pictures.
+
+    Returns:
+        None where the pictures are not of whole squares.
+    """
+    named = {layer.name: layer for layer in network.layers}
+    kernel, bias = named["band"].weights
+    rows, columns = (length // len(kernel) for length in named["img_in"].settings["shape"][:2])
+    side = shape[1] // columns
+    if shape[:2] != (side * rows, side * columns):
+        return None
+    mix = kernel.sum(axis=(0, 1)) / side**2
+    mix = mix if shape[2] == 3 else mix.sum(axis=0, keepdims=True)
+    top = named["crop"].settings["cropping"][0][0] // len(kernel) * side
+    changed = {
+        "img_in": replace(named["img_in"], settings={"shape": shape}),
+        "crop": replace(named["crop"], settings={"cropping": [[top, 0], [0, 0]]}),
+        "band": replace(
+            named["band"],
+            settings={**named["band"].settings, "kernel_size": [side, side], "strides": [side, side]},
+            weights=(np.tile(mix, (side, side, 1, 1)), bias),
+        ),
+    }
+    return replace(network, layers=tuple(changed.get(layer.name, layer) for layer in network.layers))
 
 
 def transfer_weights(path: Path, model: Any) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from donkeysim.car.transform import Transform, fit_picture
+from donkeysim.car.config import Config
+from donkeysim.car.transform import Transform, fit_picture, make_steps
 from donkeysim.core.errors import DonkeySimError, TubError
 from donkeysim.core.types import BoolArray, ByteArray, LongArray, Report
 from donkeysim.learn.options import find_available_memory
@@ -55,9 +56,6 @@ class PictureStore:
         """Look at every picture once, keep what the policy says, and return which are usable, shape [record_count].
 
         Broken ones are named in the log.
-
-        Raises:
-            DonkeySimError: The transformations give pictures of another size than the network takes.
         """
         count = len(self._records)
         usable = np.ones(count, dtype=bool)
@@ -99,16 +97,7 @@ class PictureStore:
 
     def _prepare(self, file: bytes, record: TubRecord) -> ByteArray:
         picture = self._fit(record.decode_image(file))
-        if self._transform is not None:
-            picture = self._transform(picture)
-            picture = picture[:, :, np.newaxis] if picture.ndim == 2 else picture
-        if picture.shape != self._shape:
-            raise DonkeySimError(
-                f"the transformations of the configuration give pictures of {_describe_shape(picture.shape)}, but the "
-                f"pilot takes {_describe_shape(self._shape)}; make IMAGE_W, IMAGE_H and IMAGE_DEPTH fit, or leave out "
-                "what changes the size."
-            )
-        return picture
+        return picture if self._transform is None else self._transform(picture)
 
     def _fit(self, picture: ByteArray) -> ByteArray:
         """Return a picture in the configured size and depth."""
@@ -117,6 +106,28 @@ class PictureStore:
             self._is_resized = True
             _log.info("pictures of %s are resized to %dx%d", _describe_shape(picture.shape), width, height)
         return fit_picture(picture, self._shape)
+
+
+def make_preparation(config: Config, names: Sequence[str], shape: tuple[int, int, int]) -> Transform | None:
+    """Return transformations as steps to pictures of a shape; None where there are none.
+
+    They raise a `DonkeySimError` where they give pictures of another size than the network takes.
+    """
+    if not names:
+        return None
+    transform = make_steps(config, names)
+
+    def prepare(picture: ByteArray) -> ByteArray:
+        picture = transform(picture)
+        if picture.shape != shape:
+            raise DonkeySimError(
+                f"the transformations of the configuration give pictures of {_describe_shape(picture.shape)}, but the "
+                f"pilot takes {_describe_shape(shape)}; make IMAGE_W, IMAGE_H and IMAGE_DEPTH fit, or leave out "
+                "what changes the size."
+            )
+        return picture
+
+    return prepare
 
 
 def _read_or_nothing(record: TubRecord) -> bytes:

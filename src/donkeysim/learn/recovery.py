@@ -47,8 +47,9 @@ LOOK_AHEAD = 0.8
 SHARE = 0.8
 """Of the pictures that are moved."""
 
-VIEW_COUNT = 256
-"""Different movements; each is computed once."""
+VIEW_COUNT, MAP_PIXELS = 256, 20_000_000
+"""Different movements; each is computed once, fewer where pictures are so large that they would have more pixels in
+all, of 6 bytes."""
 
 FARTHEST = 50.0
 """What is higher than the camera, and floor farther away, is moved as if it were so far away [m]."""
@@ -66,13 +67,17 @@ EXAMPLES = 40_000
 
 LEAST_PASSES = 4
 
+MASKS = ("CROP", "TRAPEZE", "TRAPEZE_EDGE")
+"""Transformations that leave what they do not black out as it was."""
+
 
 @dataclass(frozen=True)
 class Recipe:
     """What is done beside what the original does; all of it, unless an experiment leaves something out.
 
     Attributes:
-        start: Begin with the network of the package's pilot `anywhere`, which knows roads.
+        start: Begin with the network of the package's pilot `anywhere`, which knows roads, where it takes the pictures
+            and no other pilot is to be trained further.
         views: Move pictures, see `Views`.
         labels: Average the commands, see `AHEAD` and `PEDAL`.
         light: Vary the brightness where AUGMENTATIONS names nothing.
@@ -88,19 +93,13 @@ def choose_recipe(config: Any, kind: PilotKind, is_transfer: bool) -> Recipe | N
     """Return what TRAIN_RECIPE of a configuration asks for; None: train as the original does."""
     if getattr(config, "TRAIN_RECIPE", "original") == "original":
         return None
-    why = ""
-    if is_transfer:
-        why = "another pilot is trained further"
-    elif kind.name != "linear":
-        why = f"the type is {kind.name}"
-    elif read_spec(config).image_shape != (120, 160, 3):
-        why = "pictures are not of 160x120 in colour"
-    elif config.TRANSFORMATIONS or config.POST_TRANSFORMATIONS:
-        why = "pictures are transformed"
-    if why:
-        _log.info("TRAIN_RECIPE is for linear pilots: as %s, this trains as the original does", why)
+    if kind.name != "linear":
+        _log.info("TRAIN_RECIPE is for linear pilots: as the type is %s, this trains as the original does", kind.name)
         return None
-    return Recipe()
+    changing = [name for name in (*config.TRANSFORMATIONS, *config.POST_TRANSFORMATIONS) if name not in MASKS]
+    if changing and not is_transfer:
+        _log.info("after %s the package's network would not know a road: a new one learns", ", ".join(changing))
+    return Recipe(start=not (changing or is_transfer))
 
 
 class Views:
@@ -116,8 +115,9 @@ class Views:
         """
         self._cv2 = import_extra("cv2", "moving pictures needs OpenCV")
         rng = np.random.default_rng([seed, 2])
-        self._aside = rng.uniform(-ASIDE, ASIDE, VIEW_COUNT)
-        self._turn = rng.uniform(-TURN, TURN, VIEW_COUNT)
+        count = min(VIEW_COUNT, max(1, MAP_PIXELS // (camera.width * camera.height)))
+        self._aside = rng.uniform(-ASIDE, ASIDE, count)
+        self._turn = rng.uniform(-TURN, TURN, count)
         axle = [position[0] for position in car.wheel_position]
         self._base = max(axle) - min(axle)
         self._gain = car.steer_gain
@@ -130,7 +130,7 @@ class Views:
         """Return a picture as it would be from elsewhere, and the steering (+ = right) that leads back from there."""
         if rng.random() >= SHARE:
             return picture, angle
-        number = int(rng.integers(VIEW_COUNT))
+        number = int(rng.integers(len(self._maps)))
         cv2 = self._cv2
         moved = cv2.remap(picture, *self._maps[number], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         return moved.reshape(picture.shape), self.lead_back(angle, self._aside[number], self._turn[number])
@@ -172,15 +172,17 @@ class _View:
 
 
 def find_camera(config: Any) -> tuple[CameraSpec, CarSpec]:
-    """Return the camera that a car's configuration describes, for pictures of 160x120, and the car that carries it.
+    """Return the camera that a car's configuration describes, and the car that carries it.
 
     A GYM_CONF that cannot be read stops driving, but no training: it is told, and a new car's camera is meant.
     """
+    height, width, _ = read_spec(config).image_shape
     try:
-        return _read_camera(getattr(config, "GYM_CONF", None))
+        camera, car = _read_camera(getattr(config, "GYM_CONF", None))
     except DonkeySimError as error:
         _log.warning("%s Pictures are moved as those of a new car's camera.", error)
-        return _read_camera(None)
+        camera, car = _read_camera(None)
+    return replace(camera, width=width, height=height, crop_top=0, crop_bottom=0), car
 
 
 def _read_camera(gym_conf: Any) -> tuple[CameraSpec, CarSpec]:
@@ -191,7 +193,7 @@ def _read_camera(gym_conf: Any) -> tuple[CameraSpec, CarSpec]:
         request = read_request(message).request
         if isinstance(request, ConfigureCamera) and message["msg_type"] == "cam_config":
             camera = change_camera(camera, request)
-    return replace(camera, width=160, height=120, crop_top=0, crop_bottom=0), car
+    return camera, car
 
 
 def find_rate(config: Any) -> float:

@@ -27,11 +27,11 @@ from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, rea
 from donkeysim.learn.files.network import Network
 from donkeysim.learn.files.places import read_cars, read_places
 from donkeysim.learn.files.tflite_metadata import is_ours
-from donkeysim.learn.finetune import FIXED, detect_policy, forget_commands, read_policy, transfer_weights
-from donkeysim.learn.kinds import KINDS, PilotKind, get_kind, name_users, read_spec
+from donkeysim.learn.finetune import FIXED, detect_policy, forget_commands, look_at, read_policy, transfer_weights
+from donkeysim.learn.kinds import KINDS, PilotKind, PilotSpec, get_kind, name_users, read_spec
 from donkeysim.learn.lite import ENDING, INTEGER_ENDING, write_lite
 from donkeysim.learn.options import TrainingOptions, read_options
-from donkeysim.learn.pictures import PictureStore
+from donkeysim.learn.pictures import PictureStore, make_preparation
 from donkeysim.learn.pilot import PACKAGE_LAYERS, detect_kind, find_layers, open_session
 from donkeysim.learn.recovery import Recipe, Views, choose_recipe, find_camera, find_rate, plan_steps, smooth_commands
 from donkeysim.tub.flaws import tell_flaws
@@ -122,7 +122,7 @@ def train(
     examples = load_examples(config, tubs, named, options, report, recipe)
     if recipe is not None:
         options = plan_steps(options, len(examples[0]))
-        policy = _begin_with_package(examples[0]) if recipe.start else None
+        policy = _begin_with_package(examples[0], read_spec(config)) if recipe.start else policy
     origin = _collect_origin(tubs, source)
     job = _Job(config, options, named, path, number, tubs, source, policy, comment, *origin)
     with _seeded(options.train_seed):
@@ -204,9 +204,9 @@ def load_examples(
     before, after = tuple(config.TRANSFORMATIONS), tuple(config.POST_TRANSFORMATIONS)
     if augment is None:  # all can be done once
         before, after = before + after, ()
-    transform = make_steps(config, before) if before else None
+    prepare = make_preparation(config, before, spec.image_shape)
     finish = make_steps(config, after) if after else None
-    store = PictureStore(table.records, spec.image_shape, transform, options.cache_policy)
+    store = PictureStore(table.records, spec.image_shape, None if views else prepare, options.cache_policy)
     usable = store.load(report)
     rows = make_examples(table, usable, kind, spec)
     chosen = split_examples(len(rows), options.train_test_split, options.train_seed)
@@ -219,9 +219,10 @@ def load_examples(
             kind.history == "pictures",
             make_vectors(table, rows[part], kind),
             make_targets(table, rows[part], kind, spec),
+            views,
+            prepare if views else None,
             augment if is_training else None,
             finish,
-            views,
         )
         for part, is_training in zip(chosen, (True, False), strict=True)
     ]
@@ -239,10 +240,17 @@ def _choose_path(folder: Path, model_path: str | Path | None) -> tuple[Path, int
     return path, 0
 
 
-def _begin_with_package(examples: Examples) -> Network:
-    """Return the network of the package's pilot, ready to learn what is in examples of the type linear."""
+def _begin_with_package(examples: Examples, spec: PilotSpec) -> Network | None:
+    """Return the network of the package's pilot, ready to learn what is in examples of the type linear.
+
+    None: it cannot look at pictures of their size.
+    """
     throttle = float(list(examples.targets.values())[1].mean())
-    return forget_commands(read_layers(PACKAGE_LAYERS["anywhere"]), throttle)
+    network = look_at(forget_commands(read_layers(PACKAGE_LAYERS["anywhere"]), throttle), spec.image_shape)
+    if network is None:
+        height, width, _ = spec.image_shape
+        _log.info("for %dx%d a new network learns; the package's looks at 80x60 and multiples of it", width, height)
+    return network
 
 
 def _collect_origin(tubs: Sequence[Path], transfer: Path | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
