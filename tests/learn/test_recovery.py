@@ -17,6 +17,7 @@ from donkeysim.learn.kinds import KINDS, read_spec
 from donkeysim.learn.options import TrainingOptions, read_options
 from donkeysim.learn.pilot import PACKAGE_LAYERS, load_pilot
 from donkeysim.learn.recovery import (
+    BEND_SHARE,
     EXAMPLES,
     LEAST_PASSES,
     LOOK_AHEAD,
@@ -43,7 +44,7 @@ def make_car(folder, **changes):
 
 @pytest.fixture(scope="module")
 def views():
-    return Views(*find_camera(make_default_config()), seed=0)
+    return Views(*find_camera(make_default_config()), np.array([0.2, -0.2]), seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +91,17 @@ def test_the_steering_that_leads_back_meets_the_line_after_the_look_ahead(views)
     x = np.linspace(0.0, LOOK_AHEAD, 200)
     offset = aside + np.cumsum(np.sin(turn + curvature * x)) * (x[1] - x[0])
     assert abs(offset[-1]) < 0.01
+
+
+def test_on_a_tight_track_pictures_are_moved_less_and_the_way_back_is_shorter(views):
+    camera, car = find_camera(make_default_config())
+    tight = Views(camera, car, np.array([0.9, -0.7, 0.8]), seed=0)
+    radius = views._base / np.tan(np.array([0.9, 0.7, 0.8]) * car.steer_gain)
+    assert tight._ahead == pytest.approx(BEND_SHARE * (1.0 / radius).mean() ** -1.0)
+    assert np.abs(tight._aside).max() < 0.6 * np.abs(views._aside).max()
+    assert tight.lead_back(0.0, 0.05, 0.0) > views.lead_back(0.0, 0.05, 0.0) > 0.0
+    assert views._ahead == LOOK_AHEAD
+    assert Views(camera, car, np.zeros(3), seed=0)._ahead == LOOK_AHEAD, "straight on all the way"
 
 
 def test_commands_are_averaged_within_drives_only():
@@ -217,7 +229,7 @@ def test_a_pilot_of_the_recipe_learns_further_by_it(tmp_path):
         first = train(config, tub, tmp_path / f"first_{depth}.h5")
         further = train(config, tub, tmp_path / f"further_{depth}.h5", transfer=first.model_path)
         assert load_pilot(further.model_path).kind == "linear"
-        assert further.history["val_loss"][0] < 0.5 * first.history["val_loss"][0]
+        assert further.history["val_loss"][0] < 0.7 * first.history["val_loss"][0]
     with pytest.raises(DonkeySimError, match=r"160x120x1; set .*IMAGE_DEPTH = 1"):
         train(config, tub, tmp_path / "no.h5", transfer=tmp_path / "first_1.h5")
 

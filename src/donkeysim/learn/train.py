@@ -200,7 +200,7 @@ def load_examples(
     if recipe and recipe.labels:
         angle, throttle = smooth_commands(table.angle, table.throttle, table.follows, find_rate(config))
         table = replace(table, angle=angle, throttle=throttle)
-    views = Views(*find_camera(config), options.train_seed) if recipe and recipe.views else None
+    views = Views(*find_camera(config), table.angle, options.train_seed) if recipe and recipe.views else None
     before, after = tuple(config.TRANSFORMATIONS), tuple(config.POST_TRANSFORMATIONS)
     if augment is None:  # all can be done once
         before, after = before + after, ()
