@@ -1,6 +1,7 @@
 """A place is made of a drive whose floor and poses are known; drives of which none can be made are refused."""
 
 import dataclasses
+import math
 import signal
 
 import numpy as np
@@ -14,7 +15,7 @@ from donkeysim.core.rotation import between
 from donkeysim.mapping import floor as painting
 from donkeysim.mapping import road
 from donkeysim.mapping import survey as module
-from donkeysim.mapping.odometry import FloorPictures, follow
+from donkeysim.mapping.odometry import FloorPictures, Steering, follow
 from donkeysim.mapping.place_file import write_place
 from donkeysim.mapping.report import redraw
 from donkeysim.mapping.survey import survey
@@ -205,6 +206,18 @@ def test_a_camera_that_was_found_is_written(tub, found, tmp_path, capsys, monkey
     camera = find_floor_camera(load_camera(str(tmp_path / "round_room_camera.toml")), load_car("original"))
     assert camera.mount.pitch == pytest.approx(CAMERA.mount.pitch)
     assert camera.lens.focal == pytest.approx(CAMERA.lens.focal)
+
+
+def test_a_car_that_steers_as_the_drive_did_is_written(tub, found, tmp_path, capsys, monkeypatch):
+    for radius in (-0.4, 0.9):
+        steering = Steering(3.6, 0.11, radius, 0.9)
+        monkeypatch.setattr(module, "survey", lambda *_, way=steering: dataclasses.replace(found, steering=way))
+        assert run(["place", str(tub), "--out", str(tmp_path)]) == 0
+        assert "a car that steers as this one" in capsys.readouterr().out
+        car = load_car(str(tmp_path / "round_room_car.toml"))
+        base = car.wheel_position[0][0] - car.wheel_position[2][0]
+        assert base / math.tan(car.steer_gain) == pytest.approx(abs(radius), rel=1e-4)
+        assert car.steer_limit == pytest.approx(max(car.steer_gain, load_car("original").steer_limit), rel=1e-4)
 
 
 # ---- what cannot become a place ----------------------------------------------------------------------------------

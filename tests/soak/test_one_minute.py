@@ -6,8 +6,9 @@ make soak ARGS="-k 'one_minute and leaving'"            the recipe without each 
 make soak ARGS="-k 'one_minute and pictures'"           grey, small, masked and square pictures, on the same six
 make soak ARGS="-k one_minute_of_hands"                   hands that know only left, right and straight on: 3 minutes
 make soak ARGS="-k one_minute_of_real_cars"             halves of real cars' drives, both recipes: ten minutes
+make soak ARGS="-k one_minute_in_a_rebuilt_place"       both recipes on a real drive, in its place: ten minutes
 
-The last looks for drives in ../shared/data beside the checkout, or in DONKEYSIM_DRIVES.
+The last two look for drives in ../shared/data beside the checkout, or in DONKEYSIM_DRIVES.
 """
 
 import os
@@ -29,6 +30,7 @@ from donkeysim.learn.open_loop import correlate
 from donkeysim.learn.pilot import load_pilot
 from donkeysim.learn.real_drives import read_drive
 from donkeysim.learn.recovery import Recipe
+from soak.typed_commands import run_donkey
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(7200)]
 
@@ -51,6 +53,9 @@ PICTURES = {
     "masked": {"TRANSFORMATIONS": ["CROP"], "ROI_CROP_TOP": 50},
     "square": {"IMAGE_W": 128, "IMAGE_H": 128},
 }
+# The drive's speed, with its throttle in the simulator's car; and the 0.18 s after which the drive shows the steering,
+# without the simulator's own step.
+ROOM_THROTTLE, ROOM_DELAY = 0.12, 0.15
 PARTS = {"start": "the package's network", "views": "moved pictures", "labels": "averaged commands", "light": "light"}
 
 
@@ -120,6 +125,41 @@ def test_one_minute_of_other_pictures(name, recipe, tmp_path):
     changes = PICTURES[name] | {"TRAIN_RECIPE": recipe}
     passed = [learn_and_drive(tmp_path / f"{track}_{driver}", track, driver, 1, **changes)[0] for track, driver in HARD]
     print(describe(f"{name}, {recipe}", passed))
+
+
+def drive_there(pilot, config, place):
+    """Return laps, share on the road, mean distance from the path and departures, from each of three starts."""
+    conditions = replace(read_conditions(config)[0], throttle_factor=ROOM_THROTTLE)
+    for start in range(3):
+        run = evaluate(load_pilot(pilot), [str(place)], 5, conditions, start).runs[0]
+        aside = np.abs(run.column("cte")).mean()
+        yield len(run.lap_times), run.column("on_road").mean(), aside, len(run.departures), run.speed_mean
+
+
+@pytest.mark.skipif(not (DATA / REAL[0]).is_dir(), reason="no drive of a real car here")
+def test_one_minute_in_a_rebuilt_place(tmp_path):
+    """Who learned from a real drive drives in the place made of it, with its camera, steering and delay."""
+    tub = DATA / REAL[0] / "tub"
+    run_donkey(tmp_path, "place", str(tub), "--name", "room")
+    (tmp_path / "late.toml").write_text(f"[delay]\naction = [{ROOM_DELAY}, {ROOM_DELAY}]\n", encoding="utf-8")
+    files = {"camera": "room_camera.toml", "car": "room_car.toml", "randomization": "late.toml"}
+    conf = {key: str(tmp_path / name) for key, name in files.items()}
+    judge = make_default_config(tmp_path, {"GYM_CONF": conf})
+    who = [("recovery", "own", seed) for seed in range(3)] + [("recovery", "new car", 0), ("original", "own", 0)]
+    for recipe, camera, seed in who:
+        known = conf if camera == "own" else {}
+        config = make_default_config(tmp_path, QUIET | {"GYM_CONF": known, "TRAIN_RECIPE": recipe, "TRAIN_SEED": seed})
+        begun = time.perf_counter()
+        training.train(config, tub, pilot := tmp_path / "pilot.onnx")
+        seconds = time.perf_counter() - begun
+        rows = list(drive_there(pilot, judge, tmp_path / "room.toml"))
+        for laps, share, aside, departures, speed in rows:
+            print(
+                f"{recipe}, {camera} camera, seed {seed}: {laps} laps, {share:.1%} on the road, {100 * aside:.1f} cm "
+                f"aside, {departures} times off it, {speed:.2f} m/s; learned in {seconds:.0f} s",
+                flush=True,
+            )
+        assert all(laps == 5 and share > 0.9 for laps, share, *_ in rows)
 
 
 def name_record(record):

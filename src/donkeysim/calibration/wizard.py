@@ -24,7 +24,7 @@ from donkeysim.tub.command import find_command_keys
 from donkeysim.tub.reader import TubReader, TubRecord
 from donkeysim.tub.values import GREY, read_number
 from donkeysim.world.lens import LensSpec, make_plain_lens
-from donkeysim.world.specs import CameraSpec, CarSpec
+from donkeysim.world.specs import CameraSpec, CarSpec, load_car
 
 NARROWEST, WIDEST_LANE = 0.02, 100.0
 """Widths of lanes that are taken [m]."""
@@ -282,15 +282,22 @@ def _measure_car(car: CarSpec) -> tuple[float, float]:
 
 def write_car(path: Path, car: str, scales: Scales) -> None:
     """Write a file for `--car`: a preset with other scales."""
-    lines = [
-        "# Written by donkey calibrate.",
-        "",
-        f'base = "{car}"',
-        f"steer_gain = {scales.steer_gain:.6g}  # [rad] ± {scales.steer_spread:.1%}",
-    ]
+    lines = _write_steering(car, scales.steer_gain, f" ± {scales.steer_spread:.1%}")
     if scales.torque_max is not None:
         lines.append(f"torque_max = {scales.torque_max:.6g}  # [N m] ± {scales.torque_spread:.1%}")
     write_whole(path, ("\n".join(lines) + "\n").encode())
+
+
+def write_circle(path: Path, car: str, radius: float) -> None:
+    """Write a file for `--car`: a preset that drives a circle of this radius [m] at full steering."""
+    front, *_, rear = load_car(car).wheel_position
+    write_whole(path, ("\n".join(_write_steering(car, math.atan2(front[0] - rear[0], radius))) + "\n").encode())
+
+
+def _write_steering(car: str, gain: float, spread: str = "") -> list[str]:
+    """Return the first lines of a car's file; its wheels turn as far as steering 1 asks for."""
+    lines = ["# Written by donkeysim.", "", f'base = "{car}"', f"steer_gain = {gain:.6g}  # [rad]{spread}"]
+    return [*lines, f"steer_limit = {gain:.6g}  # [rad]"] if gain > load_car(car).steer_limit else lines
 
 
 def _write_list(values: Sequence[float]) -> str:

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make the place, write its report, and say what comes next."""
-    from donkeysim.calibration.wizard import find_floor_camera, write_camera
+    from donkeysim.calibration.wizard import find_floor_camera, write_camera, write_circle
     from donkeysim.core.errors import SpecError
     from donkeysim.core.files import check_place
     from donkeysim.mapping.place_file import write_place
@@ -76,5 +76,9 @@ def run(arguments: argparse.Namespace) -> int:
         console.print(f"saved {file}: the car's camera, for donkey_sim --camera", soft_wrap=True)
         if width is None:
             console.print("how large all is was not told: give --width, the road's, in mm", soft_wrap=True)
+    if found.steering is not None:
+        file = folder / f"{name}_car.toml"
+        write_circle(file, arguments.car, abs(found.steering.radius))
+        console.print(f"saved {file}: a car that steers as this one, for --car", soft_wrap=True)
     console.print(f"drive there: donkey_sim --scene {name} --tracks {folder}", soft_wrap=True)
     return 0
