@@ -267,6 +267,10 @@ def test_the_files_say_what_was_found(tmp_path):
     wizard.write_car(tmp_path / "car.toml", "original", fit_scales(*make_drive(0.31, 1.2)))
     written = tomllib.loads((tmp_path / "car.toml").read_text(encoding="utf-8"))
     assert (written["base"], written["steer_gain"]) == ("original", pytest.approx(0.31, rel=1e-5))
+    assert "steer_limit" not in written
+    wide = dataclasses.replace(fit_scales(*make_drive(0.31, 1.2)), steer_gain=0.52)
+    wizard.write_car(tmp_path / "wide.toml", "original", wide)
+    assert load_car(str(tmp_path / "wide.toml")).steer_limit == pytest.approx(0.52)
 
 
 def test_the_horizon_is_drawn_where_the_camera_looks_straight_ahead():
