@@ -13,8 +13,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, show_progress
+
+if TYPE_CHECKING:
+    from donkeysim.mapping.survey import PlaceSurvey
 
 SHOWN = 24
 """Pictures that are drawn beside the place's own."""
@@ -39,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make the place, write its report, and say what comes next."""
-    from donkeysim.calibration.wizard import find_floor_camera, write_camera, write_circle
+    from donkeysim.calibration.wizard import find_floor_camera
     from donkeysim.core.errors import SpecError
     from donkeysim.core.files import check_place
     from donkeysim.mapping.place_file import write_place
@@ -70,15 +74,23 @@ def run(arguments: argparse.Namespace) -> int:
     for fact, value in list_facts(found, drawn):
         console.print(f"  {fact:<28}{value}", soft_wrap=True)
     console.print(f"saved {track} with its line, floor and surroundings beside it; look at {page}", soft_wrap=True)
-    if found.is_found:
-        file = folder / f"{name}_camera.toml"
-        write_camera(file, found.camera.lens, found.camera.mount, found.camera.ahead, car)
-        console.print(f"saved {file}: the car's camera, for donkey_sim --camera", soft_wrap=True)
-        if width is None:
-            console.print("how large all is was not told: give --width, the road's, in mm", soft_wrap=True)
-    if found.steering is not None:
-        file = folder / f"{name}_car.toml"
-        write_circle(file, arguments.car, abs(found.steering.radius))
-        console.print(f"saved {file}: a car that steers as this one, for --car", soft_wrap=True)
+    save_car(found, arguments, folder / name)
     console.print(f"drive there: donkey_sim --scene {name} --tracks {folder}", soft_wrap=True)
     return 0
+
+
+def save_car(found: PlaceSurvey, arguments: argparse.Namespace, stem: Path) -> None:
+    """Write what the drive tells of the car: the camera, unless it was given, and the steering."""
+    from donkeysim.calibration.wizard import write_camera, write_circle
+    from donkeysim.world.specs import load_car
+
+    if found.is_found:
+        file = Path(f"{stem}_camera.toml")
+        write_camera(file, found.camera.lens, found.camera.mount, found.camera.ahead, load_car(arguments.car))
+        console.print(f"saved {file}: the car's camera, for donkey_sim --camera", soft_wrap=True)
+        if arguments.width is None:
+            console.print("how large all is was not told: give --width, the road's, in mm", soft_wrap=True)
+    if found.steering is not None:
+        file = Path(f"{stem}_car.toml")
+        write_circle(file, arguments.car, abs(found.steering.radius))
+        console.print(f"saved {file}: a car that steers as this one, for --car", soft_wrap=True)
