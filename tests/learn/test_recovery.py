@@ -97,11 +97,11 @@ def test_on_a_tight_track_pictures_are_moved_less_and_the_way_back_is_shorter(vi
     camera, car = find_camera(make_default_config())
     tight = Views(camera, car, np.array([0.9, -0.7, 0.8]), seed=0)
     radius = views._base / np.tan(np.array([0.9, 0.7, 0.8]) * car.steer_gain)
-    assert tight._ahead == pytest.approx(BEND_SHARE * (1.0 / radius).mean() ** -1.0)
+    assert tight._look_ahead == pytest.approx(BEND_SHARE * (1.0 / radius).mean() ** -1.0)
     assert np.abs(tight._aside).max() < 0.6 * np.abs(views._aside).max()
     assert tight.lead_back(0.0, 0.05, 0.0) > views.lead_back(0.0, 0.05, 0.0) > 0.0
-    assert views._ahead == LOOK_AHEAD
-    assert Views(camera, car, np.zeros(3), seed=0)._ahead == LOOK_AHEAD, "straight on all the way"
+    assert views._look_ahead == LOOK_AHEAD
+    assert Views(camera, car, np.zeros(3), seed=0)._look_ahead == LOOK_AHEAD, "straight on all the way"
 
 
 def test_commands_are_averaged_within_drives_only():
@@ -150,7 +150,7 @@ def test_the_recipe_is_for_linear_pilots_and_begins_with_the_package_where_pictu
     begins = {}
     for name, changes in {
         "grey": {"IMAGE_DEPTH": 1},
-        "crop": {"TRANSFORMATIONS": ["CROP"], "POST_TRANSFORMATIONS": ["TRAPEZE"]},
+        "crop": {"TRANSFORMATIONS": ["CROP"], "POST_TRANSFORMATIONS": ["TRAPEZE", "BLUR"]},
         "edges": {"POST_TRANSFORMATIONS": ["CANNY"]},
     }.items():
         recipe = choose_recipe(make_default_config(changes=changes), KINDS["linear"], is_transfer=False)
@@ -219,6 +219,13 @@ def test_pictures_of_any_kind_are_learned_by_the_recipe(name, tmp_path, caplog):
     said = [pilot.run(transform(fit_picture(record.load_image(), shape)))[0] for record in records]
     assert np.corrcoef(said, [record.values["user/angle"] for record in records])[0, 1] > 0.7
     assert ("a new network learns" in caplog.text) == (name == "square")
+
+
+def test_transformations_of_another_size_are_refused_by_the_recipe_too(tmp_path):
+    write_steered_tub(tmp_path / "data", 40, size=160, height=120)
+    config = make_car(tmp_path, TRANSFORMATIONS=["RESIZE"], RESIZE_WIDTH=80, RESIZE_HEIGHT=60)
+    with pytest.raises(DonkeySimError, match="give pictures of 80x60x3, but the pilot takes 160x120x3"):
+        train(config, tmp_path / "data", tmp_path / "p.h5")
 
 
 def test_a_pilot_of_the_recipe_learns_further_by_it(tmp_path):

@@ -72,8 +72,8 @@ EXAMPLES = 40_000
 
 LEAST_PASSES = 4
 
-MASKS = ("CROP", "TRAPEZE", "TRAPEZE_EDGE")
-"""Transformations that leave what they do not black out as it was."""
+ROAD_KEPT = ("CROP", "TRAPEZE", "TRAPEZE_EDGE", "BLUR")
+"""Transformations after which a road still looks like one, where it is seen."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def choose_recipe(config: Any, kind: PilotKind, is_transfer: bool) -> Recipe | N
     if kind.name != "linear":
         _log.info("TRAIN_RECIPE is for linear pilots: as the type is %s, this trains as the original does", kind.name)
         return None
-    changing = [name for name in (*config.TRANSFORMATIONS, *config.POST_TRANSFORMATIONS) if name not in MASKS]
+    changing = [name for name in (*config.TRANSFORMATIONS, *config.POST_TRANSFORMATIONS) if name not in ROAD_KEPT]
     if changing and not is_transfer:
         _log.info("after %s the package's network would not know a road: a new one learns", ", ".join(changing))
     return Recipe(start=not (changing or is_transfer))
@@ -124,10 +124,10 @@ class Views:
         self._base = max(axle) - min(axle)
         self._gain = car.steer_gain
         bend = float(np.abs(np.tan(angle * self._gain)).mean()) / self._base
-        self._ahead = min(LOOK_AHEAD, BEND_SHARE / max(bend, 1e-9))
+        self._look_ahead = min(LOOK_AHEAD, BEND_SHARE / max(bend, 1e-9))
         rng = np.random.default_rng([seed, 2])
         count = min(VIEW_COUNT, max(1, MAP_PIXELS // (camera.width * camera.height)))
-        self._aside = rng.uniform(-ASIDE, ASIDE, count) * (self._ahead / LOOK_AHEAD)
+        self._aside = rng.uniform(-ASIDE, ASIDE, count) * (self._look_ahead / LOOK_AHEAD)
         self._turn = rng.uniform(-TURN, TURN, count)
         height, ahead = camera.position[2] + compute_rest_height(car), camera.position[0] - min(axle)
         view = _View(camera, height, ahead)
@@ -152,7 +152,7 @@ class Views:
             turn: How far turned to the left [rad].
         """
         curvature = math.tan(angle * self._gain) / self._base
-        curvature += 2.0 * (aside + self._ahead * math.sin(turn)) / self._ahead**2
+        curvature += 2.0 * (aside + self._look_ahead * math.sin(turn)) / self._look_ahead**2
         return max(-1.0, min(1.0, math.atan(curvature * self._base) / self._gain))
 
 
