@@ -264,12 +264,12 @@ def test_the_files_say_what_was_found(tmp_path):
     assert found.lens.coefficients == pytest.approx(FISHEYE.coefficients)
     assert found.position == pytest.approx((0.0645, 0.0, MOUNT.height - 0.0736))
     assert found.rotation == pytest.approx((MOUNT.roll, MOUNT.pitch, 0.0))
-    wizard.write_car(tmp_path / "car.toml", "original", fit_scales(*make_drive(0.31, 1.2)))
+    scales = fit_scales(*make_drive(0.31, 1.2))
+    wizard.write_car(tmp_path / "car.toml", "original", scales.steer_gain, scales.torque_max)
     written = tomllib.loads((tmp_path / "car.toml").read_text(encoding="utf-8"))
     assert (written["base"], written["steer_gain"]) == ("original", pytest.approx(0.31, rel=1e-5))
     assert "steer_limit" not in written
-    wide = dataclasses.replace(fit_scales(*make_drive(0.31, 1.2)), steer_gain=0.52)
-    wizard.write_car(tmp_path / "wide.toml", "original", wide)
+    wizard.write_car(tmp_path / "wide.toml", "original", 0.52, scales.torque_max)
     assert load_car(str(tmp_path / "wide.toml")).steer_limit == pytest.approx(0.52)
 
 

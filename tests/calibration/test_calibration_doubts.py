@@ -154,5 +154,5 @@ def test_a_torque_that_cannot_be_costs_the_steering_nothing(share, tmp_path):
     scales = fit_scales(response, drive)
     assert scales.steer_gain == pytest.approx(0.3, abs=1e-3)
     assert scales.torque_max is None
-    wizard.write_car(tmp_path / "car.toml", "original", scales)
+    wizard.write_car(tmp_path / "car.toml", "original", scales.steer_gain, scales.torque_max)
     assert tomllib.loads((tmp_path / "car.toml").read_text()).keys() == {"base", "steer_gain"}

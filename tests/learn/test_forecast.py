@@ -8,12 +8,13 @@ from donkeysim.car.config import make_default_config
 from donkeysim.cli.commands import train
 from donkeysim.learn.pilot import BUILT_IN_PILOT
 from donkeysim.learn.train import TrainingResult
+from donkeysim.world.tracks.catalogue import find_tracks
 
 
-def foretell(places, model=BUILT_IN_PILOT, loss=0.0025):
+def foretell(places, model=BUILT_IN_PILOT, loss=0.0025, **changes):
     history = {"loss": [1.0], "val_loss": [1.0], "val_n_outputs0_loss": [loss]}
     result = TrainingResult(Path(model), None, None, 1, 1.0, history, (80, 20), 1.0, False, places)
-    return list(train.foretell(make_default_config(), result))
+    return list(train.foretell(make_default_config(changes=changes), result))
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +35,18 @@ def test_a_pilot_that_leaves_the_road_is_told_where_and_what_to_do():
     assert lines[2].startswith("  From start 0: off the road to the ") or "touched" in lines[2]
     assert "donkey evaluate --tracks warren --seed 0" in lines[2]
     assert lines[-1].startswith("Record more there")
+
+
+@pytest.mark.parametrize("places", [(), ("random_place",), ("generated_track",)])
+def test_the_configurations_own_track_file_is_driven_in(places):
+    """As for tubs of real cars, which know no place, or of one's own track, which they know by name alone."""
+    own = str(find_tracks()["generated_track"])
+    assert foretell(places, DONKEY_GYM_ENV_NAME=own)[1].startswith(f"In {own} it drove 1 clean lap from 2 of 2 starts")
+
+
+def test_another_place_that_is_known_comes_before_it():
+    own = str(find_tracks()["generated_track"])
+    assert foretell(("warren",), DONKEY_GYM_ENV_NAME=own)[1].startswith("In warren it drove")
 
 
 def test_what_cannot_be_driven_is_said():

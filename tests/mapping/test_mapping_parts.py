@@ -7,7 +7,6 @@ import pytest
 from scipy.ndimage import gaussian_filter
 
 from donkeysim.core.rotation import between, compose, make_matrix, read_matrix, wrap_angles
-from donkeysim.mapping.odometry import fit_steering
 from donkeysim.mapping.pose_graph import Edge, solve
 from donkeysim.mapping.raster import BirdsEye, Canvas, Raster, Reach, align, make_axes
 from mapping.painted_floor import CAMERA
@@ -112,30 +111,3 @@ def test_a_wrong_loop_bends_nothing_and_is_told_by_its_miss():
     solved, miss = solve(poses, [*edges, wrong])
     assert np.abs(solved - poses).max() < 0.02
     assert miss[-1] > 50.0
-
-
-def drive_by(steering, late, speed=0.05):
-    """Poses of a car that answers so many pictures later, drives straight on at 0.1, and turns in 0.5 m at most."""
-    draws = np.random.default_rng(4)
-    curvature = -(np.interp(np.arange(len(steering)) - late, np.arange(len(steering)), steering) - 0.1) / 0.5
-    yaw = np.r_[0.0, np.cumsum(curvature * speed)][:-1]
-    steps = speed * np.column_stack([np.cos(yaw), np.sin(yaw)])
-    place = np.vstack([np.zeros(2), np.cumsum(steps, axis=0)])[:-1]
-    return np.column_stack([place + draws.normal(0.0, 0.001, place.shape), yaw + draws.normal(0.0, 0.002, len(yaw))])
-
-
-@pytest.mark.parametrize("late", [0.0, 3.6])
-def test_how_a_car_answers_to_its_steering_is_told_by_where_it_went(late):
-    steering = np.clip(gaussian_filter(np.random.default_rng(3).normal(size=600), 4.0) * 3.0, -1.0, 1.0)
-    found = fit_steering(drive_by(steering, late), steering)
-    assert found.late == pytest.approx(late, abs=0.5)
-    assert found.straight == pytest.approx(0.1, abs=0.02)
-    assert found.radius == pytest.approx(0.5, rel=0.08)
-    assert found.correlation > 0.95
-
-
-def test_steering_of_another_drive_is_not_believed():
-    steering = np.clip(gaussian_filter(np.random.default_rng(3).normal(size=600), 4.0) * 3.0, -1.0, 1.0)
-    assert fit_steering(drive_by(steering, 2.0), -steering) is None
-    assert fit_steering(drive_by(steering, 2.0), np.roll(steering, 300)) is None
-    assert fit_steering(drive_by(steering, 2.0), np.zeros(600)) is None

@@ -9,13 +9,16 @@ import pytest
 from PIL import Image
 
 from donkeysim.calibration.wizard import find_floor_camera, write_camera
+from donkeysim.car.config import make_default_config
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.rotation import between
+from donkeysim.drive.simulator_settings import read_settings
 from donkeysim.mapping import floor as painting
 from donkeysim.mapping import road
 from donkeysim.mapping import survey as module
-from donkeysim.mapping.odometry import FloorPictures, Steering, follow
+from donkeysim.mapping.car import DriveCommands, Steering
+from donkeysim.mapping.odometry import FloorPictures, follow
 from donkeysim.mapping.place_file import write_place
 from donkeysim.mapping.report import redraw
 from donkeysim.mapping.survey import survey
@@ -208,16 +211,24 @@ def test_a_camera_that_was_found_is_written(tub, found, tmp_path, capsys, monkey
     assert camera.lens.focal == pytest.approx(CAMERA.lens.focal)
 
 
-def test_a_car_that_steers_as_the_drive_did_is_written(tub, found, tmp_path, capsys, monkeypatch):
-    for radius in (-0.4, 0.9):
-        steering = Steering(3.6, 0.11, radius, 0.9)
-        monkeypatch.setattr(module, "survey", lambda *_, way=steering: dataclasses.replace(found, steering=way))
-        assert run(["place", str(tub), "--out", str(tmp_path)]) == 0
-        assert "a car that steers as this one" in capsys.readouterr().out
-        car = load_car(str(tmp_path / "round_room_car.toml"))
-        base = car.wheel_position[0][0] - car.wheel_position[2][0]
-        assert base / math.tan(car.steer_gain) == pytest.approx(abs(radius), rel=1e-4)
-        assert car.steer_limit == pytest.approx(max(car.steer_gain, load_car("original").steer_limit), rel=1e-4)
+def test_a_car_that_answers_as_the_drive_s_is_written_and_training_finds_it(tub, found, tmp_path, capsys, monkeypatch):
+    hands = 0.5 + 0.5 * np.sin(np.arange(COUNT) / 6.0)
+    driven = DriveCommands(hands, np.full(COUNT, 0.5), 20.0)
+    seen = dataclasses.replace(found, is_found=True, driven=driven, steering=Steering(3.6, 0.1, 0.4, 0.9))
+    monkeypatch.setattr(module, "survey", lambda *_: seen)
+    monkeypatch.chdir(tmp_path)
+    assert run(["place", str(tub)]) == 0
+    said = capsys.readouterr().out
+    car = load_car("round_room_car.toml")
+    base = car.wheel_position[0][0] - car.wheel_position[2][0]
+    assert base / math.tan(car.steer_gain) == pytest.approx(0.4, rel=1e-4)
+    assert "a car that steers as this one and is as fast, 1." in said
+    assert "round_room_delay.toml: it answers 0.1" in said
+    changes = {}
+    exec("\n".join(line.strip() for line in said.splitlines() if line.startswith("  ") and " = " in line), {}, changes)
+    settings = read_settings(make_default_config(changes=changes))
+    assert settings.scene == "round_room.toml"
+    assert settings.conf.experiment.car == "round_room_car.toml"
 
 
 # ---- what cannot become a place ----------------------------------------------------------------------------------

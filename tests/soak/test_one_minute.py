@@ -53,9 +53,6 @@ PICTURES = {
     "masked": {"TRANSFORMATIONS": ["CROP"], "ROI_CROP_TOP": 50},
     "square": {"IMAGE_W": 128, "IMAGE_H": 128},
 }
-# The drive's speed, with its throttle in the simulator's car; and the 0.18 s after which the drive shows the steering,
-# without the simulator's own step.
-ROOM_THROTTLE, ROOM_DELAY = 0.12, 0.15
 PARTS = {"start": "the package's network", "views": "moved pictures", "labels": "averaged commands", "light": "light"}
 
 
@@ -130,7 +127,7 @@ def test_one_minute_of_other_pictures(name, recipe, tmp_path):
 
 def drive_there(pilot, config, place):
     """Return laps, share on the road, mean distance from the path and departures, from each of three starts."""
-    conditions = replace(read_conditions(config)[0], throttle_factor=ROOM_THROTTLE)
+    conditions, _ = read_conditions(config)
     for start in range(3):
         run = evaluate(load_pilot(pilot), [str(place)], 5, conditions, start).runs[0]
         aside = np.abs(run.column("cte")).mean()
@@ -139,11 +136,10 @@ def drive_there(pilot, config, place):
 
 @pytest.mark.skipif(not (DATA / REAL[0]).is_dir(), reason="no drive of a real car here")
 def test_one_minute_in_a_rebuilt_place(tmp_path):
-    """Who learned from a real drive drives in the place made of it, with its camera, steering and delay."""
+    """Who learned from a real drive drives in the place made of it, with its camera, steering, motor and delay."""
     tub = DATA / REAL[0] / "tub"
     run_donkey(tmp_path, "place", str(tub), "--name", "room")
-    (tmp_path / "late.toml").write_text(f"[delay]\naction = [{ROOM_DELAY}, {ROOM_DELAY}]\n", encoding="utf-8")
-    files = {"camera": "room_camera.toml", "car": "room_car.toml", "randomization": "late.toml"}
+    files = {"camera": "room_camera.toml", "car": "room_car.toml", "randomization": "room_delay.toml"}
     conf = {key: str(tmp_path / name) for key, name in files.items()}
     judge = make_default_config(tmp_path, {"GYM_CONF": conf})
     who = [("recovery", "own", seed) for seed in range(3)] + [("recovery", "new car", 0), ("original", "own", 0)]

@@ -26,8 +26,8 @@ from donkeysim.core.rotation import between
 from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.learn.pilot import PACKAGE_PILOTS, load_pilot
+from donkeysim.mapping.car import fit_steering
 from donkeysim.mapping.floor import paint_floor, paint_ring
-from donkeysim.mapping.odometry import fit_steering
 from donkeysim.mapping.panels import stand_panels
 from donkeysim.mapping.place_file import write_place
 from donkeysim.mapping.report import redraw, write_report

@@ -280,24 +280,22 @@ def _measure_car(car: CarSpec) -> tuple[float, float]:
     return rest, 0.5 * (car.wheel_position[0][0] + car.wheel_position[2][0])
 
 
-def write_car(path: Path, car: str, scales: Scales) -> None:
-    """Write a file for `--car`: a preset with other scales."""
-    lines = _write_steering(car, scales.steer_gain, f" ± {scales.steer_spread:.1%}")
-    if scales.torque_max is not None:
-        lines.append(f"torque_max = {scales.torque_max:.6g}  # [N m] ± {scales.torque_spread:.1%}")
+def write_car(
+    path: Path, car: str, steer_gain: float, torque_max: float | None, spreads: tuple[str, str] = ("", "")
+) -> None:
+    """Write a file for `--car`: a preset with other scales, whose wheels turn as far as steering 1 asks for.
+
+    Args:
+        steer_gain: Wheel angle at steering 1 [rad].
+        torque_max: Motor torque per driven wheel at throttle 1 [N m]; None: the preset's.
+        spreads: How certain both are, to be said after them.
+    """
+    lines = ["# Written by donkeysim.", "", f'base = "{car}"', f"steer_gain = {steer_gain:.6g}  # [rad]{spreads[0]}"]
+    if steer_gain > load_car(car).steer_limit:
+        lines.append(f"steer_limit = {steer_gain:.6g}  # [rad]")
+    if torque_max is not None:
+        lines.append(f"torque_max = {torque_max:.6g}  # [N m]{spreads[1]}")
     write_whole(path, ("\n".join(lines) + "\n").encode())
-
-
-def write_circle(path: Path, car: str, radius: float) -> None:
-    """Write a file for `--car`: a preset that drives a circle of this radius [m] at full steering."""
-    front, *_, rear = load_car(car).wheel_position
-    write_whole(path, ("\n".join(_write_steering(car, math.atan2(front[0] - rear[0], radius))) + "\n").encode())
-
-
-def _write_steering(car: str, gain: float, spread: str = "") -> list[str]:
-    """Return the first lines of a car's file; its wheels turn as far as steering 1 asks for."""
-    lines = ["# Written by donkeysim.", "", f'base = "{car}"', f"steer_gain = {gain:.6g}  # [rad]{spread}"]
-    return [*lines, f"steer_limit = {gain:.6g}  # [rad]"] if gain > load_car(car).steer_limit else lines
 
 
 def _write_list(values: Sequence[float]) -> str:

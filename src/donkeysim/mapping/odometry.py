@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
 
 from donkeysim.calibration.motion import FloorCamera, make_grey
 from donkeysim.core.rotation import between, compose
@@ -56,14 +55,6 @@ SOFT = 1.5
 FIRST_WAYS = (0.0, 0.2, 0.4, 0.6, 0.8)
 """Ways to the second picture that are tried, in heights of the camera: a drive may begin at any speed."""
 
-MOST_LATE = 15
-"""Pictures after which a car has answered to its steering; servo and camera take two to five."""
-
-LEAST_FOLLOWS = 0.6
-"""Correlation of steering and curvature below which the steering is not that of this drive."""
-
-_SLOW = 0.3  # Share of the median way from picture to picture below which curvature is noise
-_CALM = 1.5  # Pictures over which way and turn are averaged for it
 _BROAD = 12.0  # What changes over more cells than this is light, not floor
 
 
@@ -231,44 +222,3 @@ class _Follower:
             return expected, 0.0
         tempered = np.linalg.solve(found.information + self._steady, found.information @ found.motion)
         return compose(expected, np.asarray(tempered, float)), found.correlation
-
-
-class Steering(NamedTuple):
-    """How a car answers to its steering, as its pictures show it.
-
-    Attributes:
-        late: How many pictures later it turns: servo, tyres, and the camera's delay.
-        straight: Steering with which it drives straight on.
-        radius: Of its turn at full steering [m].
-        correlation: Of curvature and steering.
-    """
-
-    late: float
-    straight: float
-    radius: float
-    correlation: float
-
-
-def fit_steering(poses: FloatArray, steering: FloatArray) -> Steering | None:
-    """Return how a car answered to its steering; None: not as cars do.
-
-    Args:
-        poses: Where pictures were taken, shape [picture_count, 3].
-        steering: Recorded with them, positive to the right, shape [picture_count or more].
-    """
-    steps = gaussian_filter1d(between(poses[:-1], poses[1:]), _CALM, axis=0)
-    way, right = steps[:, 0], -steps[:, 2]
-    moves = way > _SLOW * np.median(way)
-    curvature, steering = right[moves] / way[moves], steering[: len(way)]
-    lags = np.arange(-1, MOST_LATE + 2)  # one more on both sides, for the top of a parabola
-    before = [np.interp(np.flatnonzero(moves) - lag, np.arange(len(way)), steering) for lag in lags]
-    if len(curvature) < MOST_LATE or min(float(np.std(part)) for part in (*before, curvature)) < 1e-6:
-        return None
-    fits = np.array([np.corrcoef(part, curvature)[0, 1] for part in before])
-    best = 1 + int(fits[1:-1].argmax())
-    if fits[best] < LEAST_FOLLOWS:
-        return None
-    gain, constant = np.polyfit(before[best], curvature, 1)
-    sooner, most, later = fits[best - 1 : best + 2]
-    late = lags[best] + np.clip((later - sooner) / max(1e-9, 2.0 * (2.0 * most - sooner - later)), -0.5, 0.5)
-    return Steering(float(late), float(-constant / gain), float(1.0 / gain), float(fits[best]))

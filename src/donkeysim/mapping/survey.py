@@ -11,13 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from donkeysim.calibration.motion import FloorCamera, find_own_body, scale_lens
-from donkeysim.calibration.wizard import read_records
+from donkeysim.calibration.wizard import FASTEST, SLOWEST, read_records
 from donkeysim.core.errors import DonkeySimError, TubError, format_count
 from donkeysim.core.rotation import between, compose, make_matrix
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray, LongArray
+from donkeysim.mapping.car import DriveCommands, Steering, fit_steering
 from donkeysim.mapping.floor import PaintedFloor, paint_floor, paint_ring
 from donkeysim.mapping.loops import close_loops
-from donkeysim.mapping.odometry import BLUR, REACH, FloorPictures, Steering, Track, Turning, fit_steering, follow
+from donkeysim.mapping.odometry import BLUR, REACH, FloorPictures, Track, Turning, follow
 from donkeysim.mapping.panels import Panel, stand_panels
 from donkeysim.mapping.pose_graph import Edge, bound, solve, take_root
 from donkeysim.mapping.raster import FEWEST_CELLS, Canvas, Raster, align
@@ -28,6 +29,9 @@ from donkeysim.tub.command import read_command
 
 FEWEST = 200
 """Pictures of ten seconds; a lap takes longer."""
+
+USUAL_RATE = 20.0
+"""Records in a second where their timestamps do not say."""
 
 LEAST_FOLLOWED = 0.6
 """Share of the pictures that must be recognised."""
@@ -82,7 +86,8 @@ class PlaceSurvey:
         road: What was driven on.
         ring: What is seen above the floor, see `paint_ring`.
         panels: What stands beside the road.
-        steering: How the car answered to it; None: the tub says nothing of it, or it did not.
+        driven: What the driver did; None: the tub does not say.
+        steering: How the car answered to it; None: that is not known, or it did not.
     """
 
     pictures: Sequence[ByteArray]
@@ -96,6 +101,7 @@ class PlaceSurvey:
     road: Road
     ring: ByteArray
     panels: Sequence[Panel]
+    driven: DriveCommands | None
     steering: Steering | None
 
     @property
@@ -119,7 +125,7 @@ def survey(tub: Path, camera: FloorCamera | None, width: float | None, report: R
     Raises:
         DonkeySimError: No place can be made of it; the text says why.
     """
-    pictures, commands = _read_drive(tub)
+    pictures, driven = _read_drive(tub)
     own = find_own_body(pictures)
     _refuse_still(pictures, own, tub)
     is_found = camera is None
@@ -143,24 +149,27 @@ def survey(tub: Path, camera: FloorCamera | None, width: float | None, report: R
         )
     ring = paint_ring(pictures, poses[:, 2], camera, own, floor)
     panels = stand_panels(pictures, poses, camera, own, floor, road, lambda share: report("adding panels", share))
-    steering = None if commands is None else fit_steering(poses, commands)
-    seen = (track.correlation, misses * camera.mount.height, floor, road, ring, panels, steering)
+    steering = None if driven is None else fit_steering(poses, driven.steering)
+    seen = (track.correlation, misses * camera.mount.height, floor, road, ring, panels, driven, steering)
     return PlaceSurvey(pictures, camera, is_found, own, poses, *seen)
 
 
-def _read_drive(tub: Path) -> tuple[list[ByteArray], FloatArray | None]:
-    """Return pictures, and the steering at each where the tub says it."""
+def _read_drive(tub: Path) -> tuple[list[ByteArray], DriveCommands | None]:
+    """Return pictures, and what the driver did at each where the tub says it."""
     records = read_records(tub)
     if len(records) < FEWEST:
         raise DonkeySimError(
             f"the tub {tub} has {format_count(len(records), 'record')}; a place takes {FEWEST} or more: "
             "one and a half laps at least."
         )
+    pictures = [record.load_image() for record in records]
     try:
-        steering = np.array([read_command(record)[0] for record in records])
+        steering, throttle = np.array([read_command(record) for record in records]).T
     except TubError:
-        steering = None
-    return [record.load_image() for record in records], steering
+        return pictures, None
+    step = float(np.median(np.diff([record.timestamp_ms for record in records]))) / 1000.0
+    rate = 1.0 / step if SLOWEST <= 1.0 / max(step, 1e-9) <= FASTEST else USUAL_RATE
+    return pictures, DriveCommands(steering, throttle, rate)
 
 
 class _LostError(DonkeySimError):

@@ -108,7 +108,8 @@ def _calibrate(arguments: argparse.Namespace, board: Board) -> int:
         for doubt in drive.list_doubts():
             console.print(f"warning: {doubt}", soft_wrap=True)
         scales = wizard.fit_car(arguments.car, drive)
-        wizard.write_car(Path(f"{out}_car.toml"), arguments.car, scales)
+        spreads = f" ± {scales.steer_spread:.1%}", f" ± {scales.torque_spread:.1%}"
+        wizard.write_car(Path(f"{out}_car.toml"), arguments.car, scales.steer_gain, scales.torque_max, spreads)
         torque = (
             f"the drive does not tell the torque (± {scales.torque_spread:.0%}), the preset's stays"
             if scales.torque_max is None

@@ -12,6 +12,7 @@ For example: donkey place data --width 600 --name my_room
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,23 +75,39 @@ def run(arguments: argparse.Namespace) -> int:
     for fact, value in list_facts(found, drawn):
         console.print(f"  {fact:<28}{value}", soft_wrap=True)
     console.print(f"saved {track} with its line, floor and surroundings beside it; look at {page}", soft_wrap=True)
-    save_car(found, arguments, folder / name)
+    conf = save_car(found, arguments, folder / name)
     console.print(f"drive there: donkey_sim --scene {name} --tracks {folder}", soft_wrap=True)
+    console.print("or in myconfig.py, and donkey train says how a pilot of this drive drives there:")
+    console.print(f'  DONKEY_GYM_ENV_NAME = "{track.as_posix()}"', soft_wrap=True, highlight=False)
+    console.print(f"  GYM_CONF = {json.dumps(conf)}", soft_wrap=True, highlight=False)
     return 0
 
 
-def save_car(found: PlaceSurvey, arguments: argparse.Namespace, stem: Path) -> None:
-    """Write what the drive tells of the car: the camera, unless it was given, and the steering."""
-    from donkeysim.calibration.wizard import write_camera, write_circle
+def save_car(found: PlaceSurvey, arguments: argparse.Namespace, stem: Path) -> dict[str, str]:
+    """Write what the drive tells of the car: the camera, unless it was given, and how it answered to its commands.
+
+    Returns:
+        The files, as GYM_CONF names them.
+    """
+    from donkeysim.calibration.wizard import write_camera
+    from donkeysim.mapping.car import match_car
     from donkeysim.world.specs import load_car
 
+    conf = {"camera": arguments.camera} if arguments.camera else {}
     if found.is_found:
         file = Path(f"{stem}_camera.toml")
         write_camera(file, found.camera.lens, found.camera.mount, found.camera.ahead, load_car(arguments.car))
+        conf["camera"] = file.as_posix()
         console.print(f"saved {file}: the car's camera, for donkey_sim --camera", soft_wrap=True)
         if arguments.width is None:
             console.print("how large all is was not told: give --width, the road's, in mm", soft_wrap=True)
-    if found.steering is not None:
-        file = Path(f"{stem}_car.toml")
-        write_circle(file, arguments.car, abs(found.steering.radius))
-        console.print(f"saved {file}: a car that steers as this one, for --car", soft_wrap=True)
+    if found.driven is None or found.steering is None:
+        return conf
+    match = match_car(stem, arguments.car, found.poses, found.driven, found.steering)
+    conf["car"] = match.car_file.as_posix()
+    pace = "" if match.torque_max is None else f" and is as fast, {match.speed:.2f} m/s"
+    console.print(f"saved {match.car_file}: a car that steers as this one{pace}, for --car", soft_wrap=True)
+    if match.delay_file is not None:
+        conf["randomization"] = match.delay_file.as_posix()
+        console.print(f"saved {match.delay_file}: it answers {match.late:.2f} s later, for --randomize", soft_wrap=True)
+    return conf

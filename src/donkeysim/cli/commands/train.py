@@ -3,7 +3,7 @@
 The best pilot so far is saved after every epoch; Ctrl-C ends training early and keeps it. Training also writes an
 .onnx file for driving without PyTorch, .tflite files for cars (in float32, and in integers for the pictures of these
 tubs), a plot of the losses, and an entry in database.json. Then the pilot drives laps where it has learned, if that is
-known, and the last lines say how.
+known, or in the track file that DONKEY_GYM_ENV_NAME names; the last lines say how.
 """
 
 from __future__ import annotations
@@ -197,8 +197,8 @@ def foretell(config: Config, result: TrainingResult) -> Iterator[str]:
     if error is not None:
         off = f"{error:.2f} off (root mean square; 1: full lock)"
         yield f"On pictures that it did not learn from, its steering is {off}."
-    places = [place for place in result.places if place != RANDOM_PLACE]  # another one each time
-    for place in places[:MOST_PLACES]:
+    places = _find_places(config, result)
+    for place in places:
         try:
             runs = _drive(config, result, place)
         except DonkeySimError as error_here:
@@ -208,8 +208,20 @@ def foretell(config: Config, result: TrainingResult) -> Iterator[str]:
     if not places:
         yield (
             "How it drives is not known: its tubs name no place of the simulator. donkey place makes one of a tub, "
-            "and donkey evaluate shows it on any."
+            "and says how training drives there."
         )
+
+
+def _find_places(config: Config, result: TrainingResult) -> list[str]:
+    """Return where it learned, or else the track file that the configuration names, perhaps made of one of its tubs."""
+    from donkeysim.drive.simulator_settings import find_scene
+    from donkeysim.world.tracks.catalogue import is_track_file, shorten_scene_name
+
+    own = find_scene(config.DONKEY_GYM_ENV_NAME)
+    known = [place for place in result.places if place != RANDOM_PLACE]  # another one each time
+    if not known and is_track_file(own):
+        return [own]
+    return [own if place == shorten_scene_name(own) else place for place in known[:MOST_PLACES]]
 
 
 def _find_error(result: TrainingResult) -> float | None:
