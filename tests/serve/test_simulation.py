@@ -13,6 +13,7 @@ from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.image import decode_picture
 from donkeysim.record.replay import Replay
 from donkeysim.render import body
+from donkeysim.serve import background_jobs
 from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.output import OutputKind
 from donkeysim.serve.scene_loader import SceneLoader
@@ -723,6 +724,23 @@ def test_a_plate_is_drawn_beside_the_simulation_before_it_is_needed(monkeypatch)
     with pytest.raises(pytest.fail.Exception):
         rig.say(1, "car_config", **{**fields, "car_name": "somebody else"})
     assert rig.simulation.may_execute(1, read_request({"msg_type": "car_config", **given}).request), "it has no plate"
+
+
+def test_only_the_next_plate_waits_for_the_rest_after_one(monkeypatch):
+    """A client's own controls wait for its plate: the original's client resets its car right after it has named it."""
+    monkeypatch.setattr(background_jobs, "REST_FACTOR", 1e6)
+    rig = SimulationRig()
+    rig.join(1)
+    rig.load()
+    first, second = (
+        read_request({"msg_type": "car_config", "car_name": name}).request for name in ("Rests A.", "Rests B.")
+    )
+    assert not rig.simulation.may_execute(1, first)
+    wait_until(lambda: rig.simulation.may_execute(1, first))
+    assert not rig.simulation.may_execute(1, second)
+    time.sleep(0.3)  # a plate takes some 10 ms
+    assert not rig.simulation.may_execute(1, second)
+    rig.simulation.plate_jobs.close()  # else the thread rests on
 
 
 def test_who_does_not_read_gets_telemetry_seldom_until_it_reads_again():

@@ -28,7 +28,7 @@ _log = logging.getLogger("donkeysim.simulation")
 
 # A plate takes some 10 ms, and a beat of 50 ms must not wait for those of a client that renames its car all the time.
 REST_FACTOR = 16.0
-"""After each plate the thread rests so many times as long as it drew: Python runs one thread at a time."""
+"""Before the next plate the thread rests so many times as long as it drew: Python runs one thread at a time."""
 
 
 class RoadJob(threading.Thread):
@@ -149,6 +149,7 @@ class PlateJobs:
         self._is_closed = threading.Event()
         self._thread = ThreadPoolExecutor(1, "name plates")
         self._jobs: dict[int, tuple[BodySpec, Future[None]]] = {}
+        self._rests_until = 0.0
 
     def close(self) -> None:
         """End the thread; plates not yet begun are not drawn."""
@@ -179,8 +180,10 @@ class PlateJobs:
         self._jobs.pop(client_id, None)
 
     def _prepare(self, simulator: Simulator, body: BodySpec) -> None:
+        self._is_closed.wait(max(0.0, self._rests_until - time.perf_counter()))
         began = time.perf_counter()
         try:
             simulator.renderer.prepare_body(body)
-        finally:
-            self._is_closed.wait(REST_FACTOR * (time.perf_counter() - began))
+        finally:  # it is there now: only the next one waits
+            ended = time.perf_counter()
+            self._rests_until = ended + REST_FACTOR * (ended - began)
