@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,7 @@ def test_no_config_tells_how_to_make_one(tmp_path):
         ("IMAGE_W = '160'", "myconfig.py, line 1: IMAGE_W is '160', but takes a whole number from 16 to 3840."),
         ("\nIMAGE_W = True", "line 2: IMAGE_W is True, but takes a whole number"),
         ("IMAGE_DEPTH = 2", "IMAGE_DEPTH is 2, but takes one of 1, 3."),
-        ("DRIVE_LOOP_HZ = 0", "DRIVE_LOOP_HZ is 0, but takes a whole number from 1 to 1000."),
+        ("DRIVE_LOOP_HZ = 0", "DRIVE_LOOP_HZ is 0, but takes a number from 1 to 1000."),
         ("AI_THROTTLE_MULT = float('nan')", "AI_THROTTLE_MULT is nan, but takes a number"),
         ("DONKEY_GYM = 'yes'", "DONKEY_GYM is 'yes', but takes True or False."),
         ("WEB_INIT_MODE = 'pilot'", "takes one of 'user', 'local_angle', 'local'."),
@@ -138,8 +139,8 @@ SPARED = [
     ("SIM_PORT = '9091'", "SIM_PORT is '9091', but takes a whole number", "a simulator elsewhere"),
     ("FPS_DEBUG_INTERVAL = 0", "FPS_DEBUG_INTERVAL is 0, but takes a number", "SHOW_FPS"),
     (
-        "AUG_BLUR_RANGE = 3",
-        "AUG_BLUR_RANGE is 3, but takes a list of 2 values, each a number from 0 to 100.",
+        "AUG_BLUR_RANGE = 'x'",
+        "AUG_BLUR_RANGE is 'x', but takes a list of 2 values, each a number from 0 to 100.",
         "the augmentation BLUR",
     ),
     ("TRAIN_FILTER = 3", "TRAIN_FILTER is 3, but takes a function, or None.", "training"),
@@ -202,6 +203,46 @@ def test_a_whole_number_may_be_written_with_a_point(car_folder, caplog):
     assert not caplog.text
     with pytest.raises(SpecError, match=r"IMAGE_W is 160\.5, but takes a whole number"):
         car_folder.load("IMAGE_W = 160.5")
+
+
+@pytest.mark.original(
+    "Configuration and car folders", "paths, levels and numbers as the original takes them", "as it is"
+)
+@pytest.mark.parametrize(
+    ("own", "taken"),
+    [
+        ("from pathlib import Path\nDATA_PATH = Path('a') / 'b'", os.path.join("a", "b")),
+        ("DRIVE_LOOP_HZ = 12.5", 12.5),
+        ("WEB_CONTROL_PORT = '8887'", 8887),
+        ("import logging\nLOGGING_LEVEL = logging.DEBUG", "DEBUG"),
+        ("OPTIMIZER = 'Adam'", "adam"),
+        ("EARLY_STOP_PATIENCE = 0", 0),
+        ("NUM_LAST_LAYERS_TO_TRAIN = None", None),
+        ("AUG_BLUR_RANGE = 3", (0, 3)),
+        ("AUG_BRIGHTNESS_RANGE = (-0.1, 0.3)", (-0.1, 0.3)),
+    ],
+)
+def test_what_the_original_takes_is_taken(car_folder, own, taken):
+    name = own.splitlines()[-1].partition(" ")[0]
+    config = car_folder.load(own)
+    config.require("training", "the augmentation BRIGHTNESS", "the augmentation BLUR")
+    assert getattr(config, name) == taken
+    assert type(getattr(config, name)) is type(taken)
+
+
+@pytest.mark.parametrize("own", ["WEB_CONTROL_PORT = 'http'", "DRIVE_LOOP_HZ = 'nan'", "LOGGING_LEVEL = 7"])
+def test_what_no_number_or_level_is_is_refused(car_folder, own):
+    with pytest.raises(SpecError, match="but takes"):
+        car_folder.load(own)
+
+
+def test_a_file_finds_what_lies_beside_it(car_folder, tmp_path_factory, monkeypatch):
+    """As when manage.py, which lies there, too, reads it."""
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    (car_folder.path / "beside_my_config.py").write_text("WIDTH = 96", encoding="utf-8")
+    path = list(sys.path)
+    assert car_folder.load("from beside_my_config import WIDTH\nIMAGE_W = WIDTH").IMAGE_W == 96
+    assert sys.path == path
 
 
 def test_a_negative_greatest_throttle_inverts_the_stick(car_folder, caplog):

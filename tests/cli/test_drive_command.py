@@ -1,8 +1,11 @@
 """`donkey drive` as people call it."""
 
+import sys
+
 import pytest
 
 from donkeysim.cli.donkey import run
+from donkeysim.cli.folder_checkup import check_folder
 
 
 @pytest.mark.parametrize("place", ["localhost:0", "localhost:65536", "localhost:x", "localhost:-1", ":9091"])
@@ -12,3 +15,27 @@ def test_a_simulator_at_no_port_is_refused(tmp_path, monkeypatch, capsys, place)
     error = capsys.readouterr().err
     assert f"--simulator {place!r} is not valid; it takes HOST or HOST:PORT, a port from 1 to 65535." in error
     assert not list(tmp_path.iterdir())
+
+
+def test_a_car_s_program_finds_what_lies_beside_it(tmp_path, monkeypatch, capsys):
+    """`donkey drive` is `python manage.py drive`, whose folder Python searches first."""
+    (tmp_path / "parts_beside").mkdir()
+    (tmp_path / "parts_beside/mine.py").write_text("WORD = 'found'", encoding="utf-8")
+    (tmp_path / "manage.py").write_text("from parts_beside.mine import WORD\nprint(WORD)", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    path = list(sys.path)
+    assert run(["drive"]) == 0
+    assert "found" in capsys.readouterr().out
+    assert sys.path == path
+
+
+@pytest.mark.parametrize("line", ["import donkeycar as dk", "from donkeycar.parts.tub_v2 import TubWriter"])
+def test_the_original_s_program_says_what_to_do(tmp_path, monkeypatch, capsys, line):
+    (tmp_path / "manage.py").write_text(f"from docopt import docopt\n{line}\n", encoding="utf-8")
+    (tmp_path / "config.py").write_text("DRIVE_LOOP_HZ = 20\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert run(["drive"]) == 1
+    assert "is donkeycar's, which is not installed here; `donkey update`" in " ".join(capsys.readouterr().err.split())
+    (car,) = check_folder(tmp_path)
+    assert car.works == {"loads": True, "trains": True, "drives": False}
+    assert "`donkey update`" in car.reason

@@ -30,6 +30,14 @@ def test_brightness_stays_in_its_range_and_touches_half_of_the_pictures(tmp_path
     assert levels.std() > 10
 
 
+def test_a_pair_of_brightnesses_is_a_range(tmp_path):
+    grey = np.full((4, 5, 3), 100, dtype=np.uint8)
+    brighter = make(tmp_path, "BRIGHTNESS", AUG_BRIGHTNESS_RANGE=(0.1, 0.2))
+    levels = np.array([picture.mean() for picture in run_often(brighter, grey)])
+    assert set(levels[levels < 135]) == {100.0}  # half of the pictures stay; 110 + 25 is the least of the others
+    assert levels.max() <= 100 * 1.2 + 51 + 1
+
+
 def test_brightness_ends_at_black_and_white(tmp_path):
     picture = np.array([[[0, 255, 128]]], dtype=np.uint8)
     for changed in run_often(make(tmp_path, "BRIGHTNESS", AUG_BRIGHTNESS_RANGE=0.9), picture, 50):

@@ -123,6 +123,23 @@ def test_records_without_an_angle_are_named(tmp_path):
         read([tmp_path / "half"])
 
 
+def test_a_filter_sees_what_the_original_shows_it(tub):
+    """`TRAIN_FILTER` gets a TubRecord there: fields, picture, folder and configuration."""
+    seen = []
+
+    def keep(record):
+        picture = record.image()
+        assert picture.dtype == np.uint8
+        assert np.array_equal(np.asarray(record.image(as_nparray=False)), picture)
+        assert np.array_equal(record.image(lambda pixels: 255 - pixels), 255 - picture)
+        seen.append((record.base_path, record.config, record.underlying["_index"]))
+        return record.underlying["_index"] != 3
+
+    table = read_records([tub], get_kind("linear"), keep, "config")
+    assert len(table.records) == 19
+    assert seen[0] == (str(tub), "config", 0)
+
+
 def test_the_split_is_the_seeds_and_loses_nothing():
     one, same, other = (split_examples(100, 0.8, seed) for seed in (3, 3, 4))
     assert (len(one[0]), len(one[1])) == (80, 20)

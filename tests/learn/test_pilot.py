@@ -1,5 +1,6 @@
 """A pilot says what its network says, whatever file it lies in."""
 
+import shutil
 import subprocess
 import sys
 
@@ -128,6 +129,13 @@ def test_a_type_that_the_network_is_not_is_refused(saved):
     with pytest.raises(PilotError, match="not a pilot of the type rnn"):
         load_pilot(saved("linear", ".onnx"), kind="rnn")
     assert load_pilot(saved("linear", ".h5"), kind="tflite_linear").kind == "linear"
+
+
+@pytest.mark.parametrize("name", ["mypilot", "pilot.hdf5"])
+def test_a_pilot_is_known_by_its_content(name, saved, tmp_path):
+    """Donkeycar 2 wrote pilots by the name that was given, as a rule without an ending."""
+    shutil.copy(saved("linear", ".h5"), tmp_path / name)
+    assert load_pilot(tmp_path / name).kind == "linear"
 
 
 def test_a_base_install_drives_with_onnx_alone(saved):

@@ -243,12 +243,20 @@ def test_a_pilot_without_a_name_gets_the_next_one(short_tub, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "sentence"),
-    [("pilot.savedmodel", "converted"), ("pilot.txt", "not a pilot's file"), ("folder.h5", "folder")],
+    [
+        ("pilot.savedmodel", r"not as .savedmodel; give --model \S+pilot\.h5"),
+        ("a.txt", "not as .txt"),
+        ("folder.h5", "folder"),
+    ],
 )
 def test_impossible_files_are_refused_before_anything_is_read(tmp_path, name, sentence):
     (tmp_path / "folder.h5").mkdir()
     with pytest.raises(DonkeySimError, match=sentence):
         train(make_config(tmp_path), tmp_path / "no such tub", tmp_path / name)
+
+
+def test_a_name_without_an_ending_is_that_of_an_h5(short_tub, tmp_path):
+    assert train(make_config(tmp_path), short_tub, tmp_path / "mypilot").model_path == tmp_path / "mypilot.h5"
 
 
 def test_the_entry_can_be_read_by_any_json_reader(learnt):

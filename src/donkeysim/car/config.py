@@ -9,6 +9,7 @@ import linecache
 import logging
 import os
 import re
+import sys
 import traceback
 import types
 from collections.abc import Container, Iterable, Mapping
@@ -188,7 +189,7 @@ def check_values(config: Config, users: Container[str] = frozenset(USED_BY.value
     for name, given in config.to_dict().items():
         value = adapt_value(name, given)
         setattr(config, name, value)
-        if value != given:
+        if value != given and not isinstance(given, os.PathLike):
             _log.warning("%s is %r, taken as %r.", config.locate(name), given, value)
         wrong = describe_bad_value(name, value)
         if not wrong:
@@ -231,10 +232,14 @@ def _run_file(path: Path, source: Path | None = None) -> dict[str, Any]:
     """
     module = types.ModuleType("config")
     module.__file__ = str(path)
+    folder = str(path.parent.resolve())
+    sys.path.insert(0, folder)  # as for a program there: the file may import what lies beside it
     try:
         exec(compile((source or path).read_bytes(), str(path), "exec"), module.__dict__)
     except Exception as error:
         raise SpecError(describe_failure(path, error)) from error
+    finally:
+        sys.path.remove(folder)
     return {name: value for name, value in vars(module).items() if name.isupper()}
 
 

@@ -7,10 +7,12 @@ And a program at the path where the original's simulator would lie, which starts
 import itertools
 import os
 import plistlib
+import re
 import shlex
 import sys
 import sysconfig
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from donkeysim import __version__
@@ -104,6 +106,20 @@ def update_car(folder: str | os.PathLike[str], template: str = "complete", say: 
             "go to your car's folder, or make one with `donkey createcar --path ~/mysim`."
         )
     create_car(folder, template, overwrite=True, say=say)
+
+
+def refuse_foreign_program(program: Path) -> None:
+    """Refuse the manage.py of a folder that the original made, where the original is not installed.
+
+    Raises:
+        SpecError: It is one; the text says what to do.
+    """
+    text = program.read_text(encoding="utf-8", errors="replace")
+    if re.search(r"^\s*(from|import) donkeycar\b", text, re.MULTILINE) and find_spec("donkeycar") is None:
+        raise SpecError(
+            f"{program.resolve()} is donkeycar's, which is not installed here; `donkey update` in its folder puts "
+            f"donkeysim's in its place, and keeps it as {program.name}.old."
+        )
 
 
 def write_own_config() -> str:

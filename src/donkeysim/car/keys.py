@@ -5,6 +5,7 @@ are checked, and the keys that need more than a number or a choice.
 """
 
 import logging
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -70,6 +71,10 @@ def _or_none(kind: Kind) -> Kind:
     return Kind(f"{kind}, or None", lambda value: value is None or kind.takes(value))
 
 
+def _either(one: Kind, other: Kind) -> Kind:
+    return Kind(f"{one}, or {other}", lambda value: one.takes(value) or other.takes(value))
+
+
 def _is_address(value: Any) -> bool:
     return value == "" or (isinstance(value, str) and re.fullmatch(r"https?://[^\s/]+(/\S*)?", value) is not None)
 
@@ -110,6 +115,7 @@ _SPECIAL_KINDS = {
     "AUGMENTATIONS": _items(_one_of("BRIGHTNESS", "BLUR", "MULTIPLY", "CROP", "TRAPEZE")),
     "AUG_BLUR_RANGE": _items(_number(0, 100), 2),
     "AUG_MULTIPLY_RANGE": _items(_number(0, 100), 2),
+    "AUG_BRIGHTNESS_RANGE": _either(_number(0, 10), _items(_number(-1, 1), 2)),
     **dict.fromkeys(("TRANSFORMATIONS", "POST_TRANSFORMATIONS"), _items(_TRANSFORMATION)),
     "LOGGING_FORMAT": Kind("a format of Python's logging such as '%(asctime)s %(message)s'", _is_log_format),
 }
@@ -134,8 +140,21 @@ USED_BY: Mapping[str, str] = {name: user for user, names in _TABLE["used_by"].it
 """What alone uses a key, for example "training"; every run uses the others."""
 
 
+_ADAPTED: Mapping[str, Callable[[Any], Any]] = {
+    "LOGGING_LEVEL": lambda value: logging.getLevelName(value) if _whole().takes(value) else value,
+    "WEB_CONTROL_PORT": lambda value: int(value) if isinstance(value, str) and value.isdecimal() else value,
+    "OPTIMIZER": lambda value: value.lower() if isinstance(value, str) else value,
+    "AUG_BLUR_RANGE": lambda value: (0, value) if _number(0).takes(value) else value,
+}
+"""What else the original takes for a key."""
+
+
 def adapt_value(name: str, value: object) -> object:
-    """Return a value as a key takes it: 128.0 as 128 if whole numbers are meant, limited where donkeycar limits it."""
+    """Return a value as a key takes it, where the original takes it, too: "8887", 128.0 or a path; limited as there."""
+    if isinstance(value, os.PathLike) and name in _TABLE["text"]:
+        return os.fspath(value)
+    if name in _ADAPTED:
+        value = _ADAPTED[name](value)
     if name in _TABLE["whole"] and isinstance(value, float) and value.is_integer():
         value = int(value)
     if name not in _TABLE["clamped"] or not isinstance(value, int | float) or isinstance(value, bool):

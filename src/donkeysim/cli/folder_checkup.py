@@ -149,6 +149,7 @@ def _find_cars(files: list[Path]) -> Iterator[Item]:
 
 def _list_car_steps(config_path: Path, myconfig: str) -> list[Step]:
     from donkeysim.car.config import load_config
+    from donkeysim.car.folder import refuse_foreign_program
     from donkeysim.car.transform import make_transform
     from donkeysim.drive.simulator_settings import read_settings
     from donkeysim.envs.launch import check_program
@@ -164,10 +165,12 @@ def _list_car_steps(config_path: Path, myconfig: str) -> list[Step]:
         make_transform(config)
 
     def drive() -> None:
+        if (program := config_path.with_name("manage.py")).is_file():
+            refuse_foreign_program(program)
         config = load_config(config_path, myconfig)
-        program = read_settings(config).conf.exe_path
-        if program is not None:
-            check_program(Path(program).expanduser())
+        simulator = read_settings(config).conf.exe_path
+        if simulator is not None:
+            check_program(Path(simulator).expanduser())
         if config.USE_JOYSTICK_AS_DEFAULT:
             config.require("a joystick")
 

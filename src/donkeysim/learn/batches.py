@@ -176,14 +176,15 @@ def _make_multiply(config: Config) -> Augmentation:
 
 
 def _make_brightness(config: Config) -> Augmentation:
-    """Contrast times 1 ± range, then brightness ± range of full white."""
-    limit = getattr(config, "AUG_BRIGHTNESS_RANGE", 0.2)
-    if not (isinstance(limit, int | float) and 0 <= limit <= 1):
-        raise SpecError(f"AUG_BRIGHTNESS_RANGE = {limit!r} is not valid; it takes a number from 0 to 1.")
+    """Contrast times 1 plus what is drawn from the range, then brightness plus another draw of it, 1: full white."""
+    given = getattr(config, "AUG_BRIGHTNESS_RANGE", 0.2)
+    low, high = given if isinstance(given, tuple | list) else (-given, given)
+    if not -1 <= low <= high <= 1:
+        raise SpecError(f"AUG_BRIGHTNESS_RANGE = {given!r} is not valid; it takes a number from 0 to 1, or two.")
     grey = np.arange(256, dtype=np.float64)
 
     def change(picture: ByteArray, rng: np.random.Generator) -> ByteArray:
-        brightness, contrast = rng.uniform(-limit, limit, 2)
+        brightness, contrast = rng.uniform(low, high, 2)
         table = np.clip(np.rint(grey * (1.0 + contrast) + 255.0 * brightness), 0, 255).astype(np.uint8)
         changed: ByteArray = table[picture]
         return changed
@@ -193,7 +194,7 @@ def _make_brightness(config: Config) -> Augmentation:
 
 def _make_blur(config: Config) -> Augmentation:
     given = getattr(config, "AUG_BLUR_RANGE", (0, 3))
-    low, high = given if isinstance(given, tuple | list) and len(given) == 2 else (0.0, given)
+    low, high = given if isinstance(given, tuple | list) else (0.0, given)
     if not (isinstance(low, int | float) and isinstance(high, int | float) and 0 <= low <= high):
         raise SpecError(f"AUG_BLUR_RANGE = {given!r} is not valid; it takes two widths in pixels, as (0, 3).")
 

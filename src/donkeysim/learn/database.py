@@ -13,6 +13,7 @@ from typing import Any
 
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.files import describe_failure, write_whole
+from donkeysim.learn.files.model_file import ENDINGS
 from donkeysim.learn.kinds import KINDS
 from donkeysim.learn.pilot import PACKAGE_PILOTS
 
@@ -125,6 +126,30 @@ def name_pilot(folder: Path) -> tuple[Path, int]:
     used = [path.stem.rsplit("_", 1)[1] for path in folder.glob("pilot_*_*")]
     number = max([0, *numbers, *(int(text) for text in used if text.isdigit())]) + 1
     return folder / f"pilot_{datetime.now():%y-%m-%d}_{number}.h5", number
+
+
+def choose_path(folder: Path, model_path: str | Path | None) -> tuple[Path, int]:
+    """Return the file of a new pilot, absolute, and its number in the database: 0 when the user named it.
+
+    Args:
+        folder: Of the pilots that nobody named.
+        model_path: As the user named it; None: not at all.
+
+    Raises:
+        DonkeySimError: It is a folder, or pilots are not written so.
+    """
+    if model_path is None:
+        return name_pilot(folder)
+    path = Path(model_path).expanduser().absolute()
+    if path.is_dir():
+        raise DonkeySimError(f"{path} is a folder; --model takes the file to write, for example {path}/mypilot.h5.")
+    if not path.suffix:  # as people name pilots since donkeycar 2, which wrote HDF5
+        path = path.with_suffix(".h5")
+    if path.suffix.lower() not in ENDINGS:
+        raise DonkeySimError(
+            f"pilots are written as {', '.join(ENDINGS)}, not as {path.suffix}; give --model {path.with_suffix('.h5')}."
+        )
+    return path, 0
 
 
 def name_beside(path: Path, ending: str) -> Path:

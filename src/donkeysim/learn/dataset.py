@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from donkeysim.car.config import describe_failure
 from donkeysim.core.errors import DonkeySimError, SpecError, format_count, shorten
-from donkeysim.core.types import BoolArray, Float32Array, FloatArray, LongArray
+from donkeysim.core.types import BoolArray, ByteArray, Float32Array, FloatArray, LongArray
 from donkeysim.learn.kinds import LOCATION_KEY, PilotKind, PilotSpec, Targets, encode_targets
 from donkeysim.tub.command import describe_command_keys, find_command_keys
 from donkeysim.tub.reader import TubReader, TubRecord, read_channel
@@ -30,9 +31,23 @@ LEAST_STEERING = 0.01
 
 @dataclass(frozen=True)
 class RecordView:
-    """A record as TRAIN_FILTER sees it, which was written for the original."""
+    """A record as TRAIN_FILTER sees it, which was written for the original: names and defaults are the original's."""
 
     underlying: Mapping[str, Any]
+    record: TubRecord
+    base_path: str
+    config: Any
+
+    def image(self, processor: Callable[[ByteArray], Any] | None = None, as_nparray: bool = True) -> Any:
+        """Return the picture, shape [height, width, channels], processed if asked, or as Pillow's.
+
+        Raises:
+            TubError: It is missing or broken.
+        """
+        picture = self.record.load_image()
+        if not as_nparray:
+            return Image.fromarray(picture.squeeze())
+        return picture if processor is None else processor(picture)
 
 
 @dataclass(frozen=True)
@@ -56,12 +71,15 @@ class RecordTable:
     follows: BoolArray
 
 
-def read_records(tub_paths: Sequence[Path], kind: PilotKind, keep: Callable[[Any], bool] | None = None) -> RecordTable:
+def read_records(
+    tub_paths: Sequence[Path], kind: PilotKind, keep: Callable[[Any], bool] | None = None, config: Any = None
+) -> RecordTable:
     """Read the records of tubs that a kind of pilot can learn from.
 
     Args:
         kind: What is to be learnt.
         keep: TRAIN_FILTER.
+        config: What TRAIN_FILTER sees as the records' configuration.
 
     Raises:
         DonkeySimError: A tub cannot be read, nothing is left, a key that the kind needs is missing, or nobody steered.
@@ -75,7 +93,8 @@ def read_records(tub_paths: Sequence[Path], kind: PilotKind, keep: Callable[[Any
         previous: TubRecord | None = None
         for record in TubReader(path):
             fields = {"_index": record.index, "_session_id": record.session_id, "_timestamp_ms": record.timestamp_ms}
-            if keep is not None and not _ask_filter(keep, RecordView({**fields, **record.values})):
+            view = RecordView({**fields, **record.values}, record, str(path), config)
+            if keep is not None and not _ask_filter(keep, view):
                 dropped += 1
                 continue
             follows.append(previous is not None and record.follows(previous))

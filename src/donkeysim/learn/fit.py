@@ -331,7 +331,7 @@ class _Stopper:
             self._waited = 0
             return False
         self._waited += self._steps_left <= 0
-        return self._options.use_early_stop and self._waited >= self._options.early_stop_patience
+        return self._options.use_early_stop and self._waited >= max(1, self._options.early_stop_patience)
 
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX, _ARENA_MAX = -1, -3, -4, -8  # of mallopt(3)

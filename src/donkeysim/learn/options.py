@@ -35,7 +35,7 @@ class TrainingOptions:
     """What of the pictures stays in memory: decoded (ARRAY), as files (BINARY), nothing (NOCACHE)."""
     freeze_layers: bool = False
     """After a transfer only the last layers learn."""
-    num_last_layers_to_train: int = 7
+    num_last_layers_to_train: int | None = 7
     show_plot: bool = True
     print_model_summary: bool = True
     create_tf_lite: bool = True

@@ -20,7 +20,7 @@ from donkeysim.core.errors import DonkeySimError, PilotError, TubError
 from donkeysim.core.files import check_place
 from donkeysim.core.types import Report
 from donkeysim.learn.batches import Examples, make_augmentation
-from donkeysim.learn.database import append_entry, make_entry, name_beside, name_pilot
+from donkeysim.learn.database import append_entry, choose_path, make_entry, name_beside
 from donkeysim.learn.dataset import make_examples, make_targets, make_vectors, read_records, split_examples
 from donkeysim.learn.files.header import make_header
 from donkeysim.learn.files.model_file import FINISHED_ENDINGS, check_ending, read_layers, read_network, save_model
@@ -105,7 +105,7 @@ def train(
             somebody else's, or training was interrupted before its first epoch ended.
     """
     given = [tub_paths] if isinstance(tub_paths, str | Path) else tub_paths
-    path, number = _choose_path(Path(config.MODELS_PATH), model_path)
+    path, number = choose_path(Path(config.MODELS_PATH), model_path)
     config.require("training")
     options = read_options(config)
     check_place(path)
@@ -195,7 +195,7 @@ def load_examples(
         DonkeySimError: There are none, or they do not fit the kind.
     """
     spec = read_spec(config)
-    table = read_records(tubs, kind, options.train_filter)
+    table = read_records(tubs, kind, options.train_filter, config)
     augment = make_augmentation(config, ["BRIGHTNESS"] if recipe and recipe.light else [])
     if recipe and recipe.labels:
         angle, throttle = smooth_commands(table.angle, table.throttle, table.follows, find_rate(config))
@@ -227,17 +227,6 @@ def load_examples(
         for part, is_training in zip(chosen, (True, False), strict=True)
     ]
     return parts[0], parts[1]
-
-
-def _choose_path(folder: Path, model_path: str | Path | None) -> tuple[Path, int]:
-    """Return the file to write, absolute, and its number in the database: 0 when the user named it."""
-    if model_path is None:
-        return name_pilot(folder)
-    path = Path(model_path).expanduser().absolute()
-    check_ending(path)
-    if path.is_dir():
-        raise DonkeySimError(f"{path} is a folder; --model takes the file to write, for example {path}/mypilot.h5.")
-    return path, 0
 
 
 def _begin_with_package(examples: Examples, spec: PilotSpec) -> Network | None:
@@ -286,7 +275,7 @@ def _make_model(job: _Job) -> Any:
             layer.trainable = layer.name not in FIXED
     elif job.transfer is not None:
         transfer_weights(job.transfer, model)
-        if job.options.freeze_layers:
+        if job.options.freeze_layers and job.options.num_last_layers_to_train is not None:
             for layer in model.layers[: -job.options.num_last_layers_to_train]:
                 layer.trainable = False
     if job.options.print_model_summary:

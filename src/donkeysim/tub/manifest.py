@@ -238,7 +238,8 @@ def _take_catalogs(manifest: Manifest, catalogs: Any, folder: Path) -> None:
         manifest.deleted_indexes = {int(position) for position in catalogs["deleted_indexes"]}
     except (KeyError, OverflowError, TypeError, ValueError):
         manifest.paths = _find_catalogs(folder)
-        manifest.deleted_indexes = set()
+        marks = catalogs.get("deleted_indexes") if isinstance(catalogs, dict) else None
+        manifest.deleted_indexes = {mark for mark in marks if type(mark) is int} if isinstance(marks, list) else set()
 
 
 def _check_name(name: Any) -> str:

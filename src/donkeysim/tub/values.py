@@ -2,6 +2,7 @@
 
 import io
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from operator import methodcaller
 from typing import Any
@@ -21,9 +22,17 @@ PICTURE_ERRORS = (OSError, ValueError, SyntaxError, Image.DecompressionBombError
 """Pillow raises each for one or another broken file."""
 
 
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+
+
 def read_number(value: object) -> float | None:
-    """Return what a record holds as a number; None where it is none: text, a truth value, nan, inf, too large."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
+    """Return what a record holds as a number; None where it is none: a truth value, nan, inf, too large, other text.
+
+    Some people's programs wrote numbers as text; training programs of donkeycar 3 read them nevertheless.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
         return None
     try:
         number = float(value)

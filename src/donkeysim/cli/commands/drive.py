@@ -11,6 +11,7 @@ import runpy
 import sys
 from pathlib import Path
 
+from donkeysim.car.folder import refuse_foreign_program
 from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError
 from donkeysim.drive.options import add_drive_options, parse_options
@@ -35,14 +36,17 @@ def run(arguments: argparse.Namespace) -> int:
             f"there is no {PROGRAM} in {Path.cwd()}; make a car with `donkey createcar --path CAR`, then work in its "
             "folder."
         )
+    refuse_foreign_program(PROGRAM)
     words = sys.argv
     sys.argv = [str(PROGRAM.resolve()), "drive", *_list_words(arguments)]
+    sys.path.insert(0, str(Path.cwd()))  # as Python does for a program: its folder may hold parts
     try:
         runpy.run_path(sys.argv[0], run_name="__main__")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
         sys.argv = words
+        sys.path.remove(str(Path.cwd()))
     return 0
 
 

@@ -21,6 +21,7 @@ _CONVERSIONS = {
     ".savedmodel": "python -m tf2onnx.convert --saved-model {path} --output {base}.onnx",
     ".trt": "a TensorRT engine runs on its own GPU only; give the .h5 that it was made from",
     ".pth": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
+    ".pt": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
     ".ckpt": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
     ".json": "in the original: load it with its weights and save all as one file, model.save('{base}.h5')",
     ".weights": "in the original: load it with its .json and save all as one file, model.save('{base}.h5')",
@@ -28,7 +29,7 @@ _CONVERSIONS = {
 
 
 def check_ending(path: Path) -> str:
-    """Return the ending of a pilot's file in lower case.
+    """Return the ending of a pilot's file in lower case; ".h5" of any file with HDF5 in it.
 
     Raises:
         PilotError: Another ending; the sentence says how to convert what other programs write.
@@ -36,10 +37,20 @@ def check_ending(path: Path) -> str:
     ending = path.suffix.lower()
     if ending in ENDINGS:
         return ending
+    if _is_hdf5(path):  # donkeycar 2 wrote pilots without an ending, other programs .hdf5
+        return ".h5"
     if ending in _CONVERSIONS:
         way = _CONVERSIONS[ending].format(path=path, base=path.with_suffix(""))
         raise PilotError(f"{path} must be converted first; {_list_same(path) or way}.")
     raise PilotError(f"{path} is not a pilot's file; they end in {', '.join(ENDINGS)}.")
+
+
+def _is_hdf5(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(8) == b"\x89HDF\r\n\x1a\n"
+    except OSError:
+        return False
 
 
 def _list_same(path: Path) -> str:
