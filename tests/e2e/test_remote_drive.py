@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import psutil
@@ -55,6 +56,24 @@ def drive_remotely(simulator, step_count):
         time_passed = env.telemetry.time
     env.close()
     return records, time_passed
+
+
+def test_two_environments_of_one_program_do_not_wait_for_each_other(simulator):
+    """As one that learns and one that judges it; in lock-step each would wait ten seconds for the other's control."""
+    one, other = (DonkeyEnv(conf={"port": simulator.address[1]}) for _ in range(2))
+    begun = time.monotonic()
+    for env in (one, other, one):
+        env.reset()
+        for _ in range(5):
+            env.step([0.0, 0.3])
+    assert time.monotonic() - begun < 9.0
+    other.close()
+    one.reset()
+    begun = time.monotonic()
+    for _ in range(40):
+        one.step([0.0, 0.3])
+    assert time.monotonic() - begun < 1.8, "alone again, it drives in lock-step, faster than the clock"
+    one.close()
 
 
 def test_lock_step_is_as_repeatable_as_the_built_in_simulator(simulator):

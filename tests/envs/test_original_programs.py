@@ -280,6 +280,33 @@ def test_a_car_elsewhere_has_the_same_viewer(server):
     env.viewer.quit()
 
 
+def test_a_program_that_changes_the_scene_by_the_handler_gets_there(server, caplog):
+    """It sets `SceneToLoad`, clears `loaded`, leaves the scene and waits; `reset` then begins in the new one."""
+    env = DonkeyEnv(conf={**CONF, "port": server.port})
+    env.reset()
+    handler = env.viewer.handler
+    assert handler.SceneToLoad == "generated_track"
+    handler.SceneToLoad, handler.loaded = "warehouse", False
+    env.viewer.exit_scene()
+    assert wait_until(lambda: server.of_kind("exit_scene"))
+    server.go_to_menu()
+    assert wait_until(lambda: handler.loaded)
+    assert server.of_kind("load_scene")[-1]["scene_name"] == "warehouse"
+    env.reset()
+    handler.send_load_scene("donkey-warren-track-v0")  # of some programs, an id; the original knows no such scene
+    assert "donkey-warren-track-v0 is no scene" in caplog.text
+    assert env.step((0.0, 0.5))[0].shape == (120, 160, 3)
+    env.close()
+
+
+def test_a_handler_s_functions_are_called_as_the_original_s(env):
+    handler = env.viewer.handler
+    assert env.frame_skip == 1
+    names = ("telemetry", "recv_scene_names", "car_loaded", "abort", "DQ", "collision_with_starting_line")
+    for name in names:
+        assert getattr(handler, f"on_{name}")({}) is None
+
+
 # ---- the old rules -----------------------------------------------------------------------------------------------
 
 

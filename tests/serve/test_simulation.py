@@ -14,6 +14,7 @@ from donkeysim.core.image import decode_picture
 from donkeysim.record.replay import Replay
 from donkeysim.render import body
 from donkeysim.serve import background_jobs
+from donkeysim.serve.client_queues import Presence
 from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.output import OutputKind
 from donkeysim.serve.scene_loader import SceneLoader
@@ -724,6 +725,21 @@ def test_a_plate_is_drawn_beside_the_simulation_before_it_is_needed(monkeypatch)
     with pytest.raises(pytest.fail.Exception):
         rig.say(1, "car_config", **{**fields, "car_name": "somebody else"})
     assert rig.simulation.may_execute(1, read_request({"msg_type": "car_config", **given}).request), "it has no plate"
+
+
+def test_a_scene_for_a_client_that_is_gone_by_then_is_left_again():
+    """Who leaves by exit_scene, as the original's client, still answers to the menu before it is gone."""
+    rig = SimulationRig()
+    rig.join(1)
+    queue = rig.simulation.clients[1].queue
+    queue.append(read_request({"msg_type": "load_scene", "scene_name": "generated_track"}).request, latest_counts=True)
+    queue.append(Presence.LEAVE, latest_counts=True)
+    rig.simulation.perform_next(queue)
+    assert rig.simulation.simulator is None
+    rig.simulation.perform_next(queue)
+    assert not rig.simulation.clients
+    rig.join(2)
+    assert rig.types(2) == ["scene_selection_ready"]
 
 
 def test_only_the_next_plate_waits_for_the_rest_after_one(monkeypatch):

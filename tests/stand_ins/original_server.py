@@ -121,6 +121,9 @@ class OriginalServer:
         with contextlib.suppress(OSError):
             client.sendall(text.encode() + b"\n")
 
+    def go_to_menu(self):
+        self.say(self._client, {"msg_type": "scene_selection_ready", "loaded": "1"})
+
     def of_kind(self, kind):
         return [message for message in self.messages if message["msg_type"] == kind]
 

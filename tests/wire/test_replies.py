@@ -44,6 +44,15 @@ def test_telemetry_has_all_fields_and_its_pictures():
     assert message["hit"] == "none"
 
 
+@pytest.mark.parametrize("numbers_as_strings", [False, True])
+def test_pictures_stand_before_what_was_hit(numbers_as_strings):
+    """As in the original's telemetry: a program that writes its values down in their order has columns for that."""
+    points = [LidarPoint(d=1.25, rx=2.0, ry=0.0)]
+    names = list(read_line(replies.encode_telemetry(make_telemetry(), b"p", b"s", points, numbers_as_strings)))
+    begun = ["msg_type", "steering_angle", "throttle", "speed", "image", "imageb", "image_b", "lidar", "hit", "time"]
+    assert names[: len(begun)] == begun
+
+
 def test_optional_fields_are_left_out():
     line = replies.encode_telemetry(make_telemetry(cte=None, pos_x=None, pos_y=None, pos_z=None), b"p")
     message = read_line(line)

@@ -76,7 +76,7 @@ class RemoteSimulatedCar:
         """Wait until the car senses something, and ask where else it could drive."""
         self._keep(self._car.open())
         if self._car.has_lock_step:
-            self._car.ask_scene_names()
+            self._car.send({"msg_type": "get_scene_names"})
 
     def _check_launched(self) -> None:
         assert self._launched is not None

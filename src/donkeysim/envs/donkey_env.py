@@ -72,6 +72,7 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         telemetry: Readings of the last step.
         car: In its simulator, for `viewer`.
         controls: What is driven with, steering, throttle and brake.
+        frame_skip: As in `conf`.
         proc: The simulator that was started for it, None where none was.
     """
 
@@ -101,6 +102,7 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         """
         super().__init__(render_mode)
         self.conf = read_conf(conf)
+        self.frame_skip = self.conf.frame_skip
         self.proc: LaunchedSimulator | None = None
         self.car = self._open_car(level or scene, self.conf)
         self.controls: Sequence[float] = (0.0, 0.0, 0.0)

@@ -1,8 +1,11 @@
 """A car in a simulator behind a socket, ours or the original's: connected, seated and driven without a single sleep.
 
 A thread reads what the server says and keeps the newest moment. With a server that numbers its telemetry (`frame`,
-ours), `step` drives in lock-step; `step_mode` is never said to one that does not, which it would stop for good.
+ours), `step` drives in lock-step, unless another car of this program drives there; `step_mode` is never said to one
+that does not, which it would stop for good.
 """
+
+from __future__ import annotations
 
 import contextlib
 import json
@@ -11,6 +14,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from weakref import WeakSet
 
 from donkeysim.core.clock import AwakeClock
 from donkeysim.core.errors import SceneError, SimulatorError, WireError, describe_unknown
@@ -24,7 +28,8 @@ from donkeysim.envs.waiting import WaitReport
 LOAD_SECONDS = 180.0
 """How long a server may take to load a scene, its kernels compiled on its first run included [s]."""
 
-ANSWER_SECONDS = 10.0
+# In lock-step a server waits ten seconds for others in the scene that say nothing.
+ANSWER_SECONDS = 30.0
 """How long a server may be silent while it drives [s]."""
 
 SILENCE_SECONDS = 30.0
@@ -44,6 +49,9 @@ LATE_CONTROL = "control: no scene"
 """So begins what a server answers to a control that was on its way when the scene ended; nobody did anything wrong."""
 
 _log = logging.getLogger("donkeysim.envs")
+
+_CARS: dict[str, WeakSet[RemoteCar]] = {}
+"""Cars of this program by where they drive."""
 
 
 class RemoteCar:
@@ -88,13 +96,17 @@ class RemoteCar:
         self._send_lock = threading.Lock()
         self._trouble: Exception | None = None
         self._moment: SensorFrame | None = None
-        self.moment_count = self._reset_count = 0
+        self.moment_count = self._reset_count = self._seated_count = 0
         self._has_spoken = self._is_seated = self._is_led = self._is_closed = False
         self._laps = LapClock()
         self._lap_count = 0
         self.last_fault = ""
         self.listeners: server_lines.Listeners = {}
         self._socket = server_lines.connect(host, port)
+        self._comrades = _CARS.setdefault(self._where, WeakSet())
+        self._comrades.add(self)
+        for other in self._comrades:
+            other.follow_clock()
         self._thread = threading.Thread(target=self._read, name="simulator's answers", daemon=True)
         self._thread.start()
 
@@ -159,17 +171,13 @@ class RemoteCar:
             raise SceneError(self.last_fault)
 
     def go_to(self, scene: str) -> None:
-        """Ask the server for another scene, which ends the one that runs, for everybody there.
-
-        Raises:
-            SimulatorError: The connection has ended.
-        """
+        """Ask the server for another scene, which ends the one that runs, for everybody there; raises as `drive`."""
         self._left_scene = self.scene
         self.scene, self._is_going, self.last_fault = scene, True, ""
         self.send({"msg_type": "get_scene_names"} if self.is_in_menu else {"msg_type": "exit_scene"})
 
     def configure(self, conf: EnvConf) -> None:
-        """Have car and sensors as this says, here and after every change of scene; raises as `drive`."""
+        """Have car and sensors as this says, here and in every scene; raises as `drive`."""
         before, self._conf = self._conf.messages, conf
         for message in conf.messages:
             if message not in before:
@@ -199,10 +207,12 @@ class RemoteCar:
             seed: Not used: a server has its own.
         """
         del seed
-        self._wait(lambda: not self._is_going, LOAD_SECONDS, f"load {self.scene}")  # after `go_to`
+        self._wait(  # after `go_to`
+            lambda: not self._is_going and self.moment_count > self._seated_count, LOAD_SECONDS, f"load {self.scene}"
+        )
         moment = self.get_moment()
         before, count = moment.telemetry.reset_count, self.moment_count
-        if self.has_lock_step and not self._is_led:
+        if self.has_lock_step and not self._is_led and len(self._comrades) == 1:
             self._is_led = True
             self.send({"msg_type": "step_mode", "step_mode": "synchronous", "time_step": TIME_STEP})
         self.ask_reset()
@@ -214,21 +224,19 @@ class RemoteCar:
             self._wait(lambda: self.moment_count >= last, ANSWER_SECONDS, "send telemetry")
         return self.get_moment()
 
+    def follow_clock(self) -> None:
+        """Leave lock-step, as another car of this program drives there: each would wait for the other's control."""
+        if self._is_led:
+            self._is_led = False
+            self.send({"msg_type": "step_mode", "step_mode": "asynchronous", "time_step": TIME_STEP})
+
     def get_moment(self) -> SensorFrame:
         """Return the newest moment."""
         assert self._moment is not None
         return self._moment
 
-    def ask_scene_names(self) -> None:
-        """Ask what the server offers; servers like the original tell it in the menu only."""
-        self.send({"msg_type": "get_scene_names"})
-
     def wait_moment(self, count: int) -> SensorFrame:
-        """Return the newest moment once more than `count` have come.
-
-        Raises:
-            SimulatorError: None comes, or the connection has ended.
-        """
+        """Return the newest moment once more than `count` have come; raises as `step`."""
         self._wait(lambda: self.moment_count > count, ANSWER_SECONDS, "send telemetry")
         return self.get_moment()
 
@@ -239,6 +247,7 @@ class RemoteCar:
 
     def close(self) -> None:
         """Leave; the server takes the car away."""
+        self._comrades.discard(self)
         with self._news:
             self._is_closed = True
             self._news.notify_all()
@@ -361,7 +370,8 @@ class RemoteCar:
                 self.send(message)
             if self._conf.road is not None:
                 self.send(self._conf.road)
-            self._is_seated, self._is_going = True, False
+            self._is_seated, self._is_going, self._is_led = True, False, False  # a new scene follows the clock
+            self._seated_count = self.moment_count
 
     def _choose_scene(self) -> None:
         if self._is_seated or not self._is_going:

@@ -24,6 +24,7 @@ from donkeysim.envs.conf_messages import (
     make_car_message,
     make_road_message,
 )
+from donkeysim.envs.registration import SCENE_BY_ID
 from donkeysim.envs.remote import RemoteCar
 from donkeysim.envs.rules import compute_reward, is_over, make_info
 from donkeysim.envs.sensor_frame import SensorFrame
@@ -46,6 +47,9 @@ HEARD = (
     *("race_start", "race_stop", "DQ", "ping", "aborted", "missed_checkpoint", "collision_with_starting_line"),
 )
 """What the original's handler has functions for, which a program may call from its own in their place."""
+
+CALLED = {"scene_names": "recv_scene_names", "aborted": "abort"}
+"""How the original's functions of two of them are called, after "on_"; the others' names are those of the messages."""
 
 _log = logging.getLogger("donkeysim.envs")
 
@@ -88,6 +92,8 @@ class Handler:
 
     Attributes:
         over: Whether the episode has ended; a function for ends sets it.
+        SceneToLoad: Where `send_exit_scene` leads.
+        loaded: Whether the car is there; set with every scene that is loaded.
         cte: Distance to the path [U], + = right of it.
         max_cte: Farthest from the path [U].
         hit: What was touched in this step, "none" nothing.
@@ -117,7 +123,9 @@ class Handler:
         self.image_array_b: ByteArray | None = None
         self.starting_line_index, self.dq, self.missed_checkpoint = -1, False, False
         self.client = SimClient(env, self.queue_message)
-        self.fns: Listeners = dict.fromkeys(HEARD, _take_in)
+        self.SceneToLoad = env.car.scene if isinstance(env.car, RemoteCar) else env.car.simulator.scene.name
+        self.fns: Listeners = dict.fromkeys(HEARD, _take_in) | {"car_loaded": self._note_loaded}
+        vars(self).update({f"on_{CALLED.get(kind, kind)}": function for kind, function in self.fns.items()})
         if isinstance(env.car, RemoteCar):
             env.car.listeners = self.fns
 
@@ -172,21 +180,27 @@ class Handler:
     send_reset_car = reset
 
     def send_exit_scene(self) -> None:
-        """Leave the scene of a simulator elsewhere, for everybody there, and load it anew."""
-        if isinstance(self._env.car, RemoteCar):
-            self._env.car.go_to(self._env.car.scene)
+        """Leave the scene of a simulator elsewhere, for everybody there, and load `SceneToLoad`."""
+        self.send_load_scene(self.SceneToLoad)
 
     def send_get_scene_names(self) -> None:
-        """Ask a simulator elsewhere what it offers."""
+        """Ask a simulator elsewhere what it offers; those like the original tell it in the menu only."""
         if isinstance(self._env.car, RemoteCar):
-            self._env.car.ask_scene_names()
+            self._env.car.send({"msg_type": "get_scene_names"})
 
     def send_load_scene(self, scene_name: str) -> None:
-        """Have a simulator elsewhere load a scene, for everybody there."""
-        if isinstance(self._env.car, RemoteCar):
-            self._env.car.go_to(scene_name)
-        else:
+        """Have a simulator elsewhere load a scene, for everybody there; as there, a name of none changes nothing."""
+        car = self._env.car
+        if not isinstance(car, RemoteCar):
             _log.warning("the scene stays: make an environment of %s, or connect to a simulator.", scene_name)
+        elif scene_name in SCENE_BY_ID or (car.scene_names and scene_name not in car.scene_names):
+            _log.warning("%s is no scene: one of %s.", scene_name, ", ".join(car.scene_names or SCENE_BY_ID.values()))
+        else:
+            self.SceneToLoad = scene_name
+            car.go_to(scene_name)
+
+    def _note_loaded(self, _message: Mapping[str, Any]) -> None:
+        self.loaded = True
 
     def send_car_config(self, body_style: str | Mapping[str, Any], *others: Any) -> None:
         """Let the car look otherwise: `body_style`, `body_rgb`, `car_name` and `font_size`, or a table of them."""

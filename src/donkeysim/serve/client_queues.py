@@ -80,6 +80,14 @@ class ClientQueue:
             return None
 
     @property
+    def has_left(self) -> bool:
+        """Whether the client is gone, and what waits is all that it has said."""
+        try:
+            return self._waiting[-1] is Presence.LEAVE
+        except IndexError:
+            return False
+
+    @property
     def is_costly(self) -> bool:
         """Whether the next entry is, or there is none."""
         return not (isinstance(self.first, Request) and self.first.is_quick)

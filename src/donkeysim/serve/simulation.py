@@ -289,8 +289,9 @@ class Simulation:
         return self.simulator
 
     def _load(self, client: Client, request: messages.LoadScene) -> None:
-        del client
         self.load_scene(request.scene_name, is_listed_only=True)
+        if len(self.clients) == 1 and client.queue.has_left:  # its answer to the menu on its way out: for nobody
+            self.leave_scene()
 
     def _tell_node(self, client: Client, request: messages.GetNodePosition) -> None:
         node = settings.describe_node(self._running, request.index)

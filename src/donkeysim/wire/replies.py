@@ -147,14 +147,16 @@ def encode_telemetry(
     _check_finite(line, telemetry)
     if numbers_as_strings:
         line = _encode(_spell_numbers(msgspec.json.decode(line)))
-    parts = [TELEMETRY_START, _escape_all(line[1:-1]), b',"image":"', write_file(image), b'"']
+    # The original's pictures stand before `hit`; some programs write the values of a telemetry down by their order.
+    middle = line.index(b',"hit":')
+    parts = [TELEMETRY_START, line[1:middle], b',"image":"', write_file(image), b'"']
     if second_image is not None:
         second = write_file(second_image)
         parts += [b',"imageb":"', second, b'","image_b":"', second, b'"']
     if lidar is not None:
         points: Any = _spell_numbers(msgspec.to_builtins(lidar)) if numbers_as_strings else lidar
         parts += [b',"lidar":', _encode(points)]
-    parts.append(b"}\n")
+    parts += [_escape_all(line[middle:]), b"\n"]
     return b"".join(parts)
 
 

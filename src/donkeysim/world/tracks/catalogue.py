@@ -22,23 +22,20 @@ from donkeysim.world.tracks.track_file import list_looks, locate_errors, read_tr
 if TYPE_CHECKING:
     from donkeysim.world.scene import Scene
 
-FIRST_SCENES = ("generated_road", "warehouse", "sparkfun_avc", "generated_track")
-"""Scenes that menus show first, where they exist."""
-
 ORIGINAL_SCENES = (
-    "circuit_launch",
     "generated_road",
-    "generated_track",
-    "mini_monaco",
-    "mountain_track",
-    "roboracingleague_1",
-    "sparkfun_avc",
-    "thunderhill",
     "warehouse",
-    "warren",
+    "sparkfun_avc",
+    "generated_track",
+    "roboracingleague_1",
     "waveshare",
+    "mini_monaco",
+    "warren",
+    "circuit_launch",
+    "mountain_track",
+    "thunderhill",
 )
-"""The places of the original; all others are of our own design, or somebody's."""
+"""The places of the original, in the order of its menu; all others are of our own design, or somebody's."""
 
 TRACK_SUFFIXES = (".toml", *PATH_SUFFIXES)
 """Files that are a track: our own format, and those that a path is read from, with usual values for all else."""
@@ -61,7 +58,8 @@ _shared: weakref.WeakValueDictionary[tuple[SceneSpec, int], Scene] = weakref.Wea
 
 
 def list_scenes(folders: Sequence[str] = (), when_broken: Callable[[SpecError], None] | None = None) -> tuple[str, ...]:
-    """Return the names that a menu shows: the original's, `FIRST_SCENES` first, then all others, each by alphabet.
+    """Return the names that a menu shows: the original's in its order, which some programs
+    count on, then all others by alphabet.
 
     Broken track files are left out.
 
@@ -80,8 +78,8 @@ def list_scenes(folders: Sequence[str] = (), when_broken: Callable[[SpecError], 
         except SpecError as error:
             if when_broken is not None and is_meant_as_track(path):
                 when_broken(error)
-    first = [name for name in (*FIRST_SCENES, *ORIGINAL_SCENES) if name in names]
-    return (*dict.fromkeys(first), *sorted(names.difference(first)))
+    first = [name for name in ORIGINAL_SCENES if name in names]
+    return (*first, *sorted(names.difference(first)))
 
 
 def is_meant_as_track(path: Path) -> bool:
