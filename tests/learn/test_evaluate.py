@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from donkeysim.cli.commands.evaluate import name_report
+from donkeysim.car.config import make_default_config
+from donkeysim.cli.commands.evaluate import name_report, read_conditions
 from donkeysim.cli.evaluation_matrix import choose_out
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.conf import read_conf
@@ -243,3 +244,13 @@ def test_the_report_marks_where_it_went_wrong():
 def test_a_slow_pilot_has_the_time_to_come_to_the_start_line_first(seed):
     conditions = Conditions(throttle_factor=0.4)
     assert evaluate(load_pilot(BUILT_IN_PILOT), TRACK, 1, conditions, seed).runs[0].ending == LAPS_DONE
+
+
+def test_pictures_are_as_late_as_in_a_drive():
+    prompt, late = Fixed(0.0, 0.5), Fixed(0.0, 0.5)
+    for pilot, changes in ((prompt, {}), (late, {"SIM_ARTIFICIAL_LATENCY": 150})):
+        conditions, track = read_conditions(make_default_config(changes=changes))
+        evaluate(pilot, [track], 1, conditions)
+    assert not np.array_equal(prompt.images[10], prompt.images[13])
+    for index in range(20):
+        assert np.array_equal(late.images[index + 3], prompt.images[index])

@@ -44,6 +44,7 @@ from donkeysim.core.errors import SpecError
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
     from donkeysim.cluster.stress import StressCell, StressSpec
+    from donkeysim.envs.conf import EnvConf
     from donkeysim.learn.evaluate import Conditions, Evaluation, PilotRun
 
 FILM_TIME = 8.0
@@ -147,7 +148,7 @@ def read_conditions(config: Config, fits_pilot: bool = False) -> tuple[Condition
     settings = read_settings(config)
     has_steps = bool(config.TRANSFORMATIONS or config.POST_TRANSFORMATIONS)
     conditions = Conditions(
-        conf=settings.conf,
+        conf=_make_late(settings.conf, settings.latency),
         transform=make_transform(config) if has_steps else None,
         rate=settings.rate,
         throttle_factor=float(config.AI_THROTTLE_MULT),
@@ -156,6 +157,16 @@ def read_conditions(config: Config, fits_pilot: bool = False) -> tuple[Condition
         fits_pilot=fits_pilot,
     )
     return conditions, settings.scene
+
+
+def _make_late(conf: EnvConf, seconds: float) -> EnvConf:
+    """Return what a car drives with whose pictures come so much later, as SIM_ARTIFICIAL_LATENCY has them in drives."""
+    if not seconds:
+        return conf
+    spec = conf.experiment.randomization
+    least, most = spec.delay.picture or (0.0, 0.0)
+    delay = replace(spec.delay, picture=(least + seconds, most + seconds))
+    return replace(conf, experiment=replace(conf.experiment, randomization=replace(spec, delay=delay)))
 
 
 def report_evaluation(evaluation: Evaluation, model: Path, out: str | Path) -> Path:
