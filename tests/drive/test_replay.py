@@ -5,8 +5,7 @@ import pytest
 from donkeysim.car.config import make_default_config
 from donkeysim.core.errors import TubError
 from donkeysim.drive.replay import PilotReplay, compare_drive
-from donkeysim.tub.command import read_command
-from donkeysim.tub.reader import TubReader
+from donkeysim.tub.reader import TubReader, read_command
 from donkeysim.tub.writer import TubWriter
 from tub.drives import INPUTS, TYPES, make_record, write_tub
 from tub.mixed import delete_range

@@ -34,7 +34,7 @@ from donkeysim.mapping.report import redraw, write_report
 from donkeysim.mapping.survey import choose_pictures, survey
 from donkeysim.sim import commands
 from donkeysim.sim.simulator import Simulator
-from donkeysim.tub.command import read_command
+from donkeysim.tub.reader import read_command
 from donkeysim.tub.writer import TubWriter
 from donkeysim.world.camera_file import load_camera
 from donkeysim.world.randomization import read_randomization

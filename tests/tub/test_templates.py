@@ -12,10 +12,9 @@ from donkeysim.drive.tub_page import create_app
 from donkeysim.learn.dataset import read_records
 from donkeysim.learn.kinds import get_kind
 from donkeysim.learn.pilot import BUILT_IN_PILOT
-from donkeysim.tub.command import COMMAND_KEYS, find_command_keys, read_command
 from donkeysim.tub.film import FilmOptions, draw_frame
 from donkeysim.tub.formats.convert import convert
-from donkeysim.tub.reader import TubReader
+from donkeysim.tub.reader import COMMAND_KEYS, TubReader, find_command_keys, read_command
 from donkeysim.tub.writer import TubWriter
 from tub.drives import make_picture
 

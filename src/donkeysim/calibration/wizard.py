@@ -20,8 +20,7 @@ from donkeysim.calibration.response import MeasuredDrive, Scales, fit_scales, me
 from donkeysim.core.errors import DonkeySimError, format_count
 from donkeysim.core.files import replace_file, write_whole
 from donkeysim.core.types import ByteArray, FloatArray
-from donkeysim.tub.command import find_command_keys
-from donkeysim.tub.reader import TubReader, TubRecord
+from donkeysim.tub.reader import TubReader, TubRecord, find_command_keys
 from donkeysim.tub.values import GREY, read_number
 from donkeysim.world.lens import LensSpec, make_plain_lens
 from donkeysim.world.specs import CameraSpec, CarSpec, load_car

@@ -12,9 +12,8 @@ from donkeysim.car.transform import fit_picture, make_transform
 from donkeysim.core.errors import SpecError, TubError
 from donkeysim.core.pilot import Pilot
 from donkeysim.core.types import ByteArray, FloatArray, Report
-from donkeysim.tub.command import read_command
 from donkeysim.tub.film import find_saliency
-from donkeysim.tub.reader import TubReader, TubRecord, read_channel
+from donkeysim.tub.reader import TubReader, TubRecord, read_channel, read_command
 
 _REMEMBERING_KINDS = ("memory", "rnn", "3d")
 

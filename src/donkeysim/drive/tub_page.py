@@ -24,12 +24,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from donkeysim.core.errors import TubError, describe_unknown
-from donkeysim.tub.command import find_command_keys
 from donkeysim.tub.edit import change_deleted
 from donkeysim.tub.files import read_picture_file
 from donkeysim.tub.flaws import find_flaws
 from donkeysim.tub.overview import SessionSpan, group_positions, read_overview
-from donkeysim.tub.reader import TubReader
+from donkeysim.tub.reader import TubReader, find_command_keys
 from donkeysim.web.access import read_body
 from donkeysim.web.page import answer_json, decode_question, make_page
 

@@ -13,8 +13,7 @@ from donkeysim.car.config import describe_failure
 from donkeysim.core.errors import DonkeySimError, SpecError, format_count, shorten
 from donkeysim.core.types import BoolArray, ByteArray, Float32Array, FloatArray, LongArray
 from donkeysim.learn.kinds import LOCATION_KEY, PilotKind, PilotSpec, Targets, encode_targets
-from donkeysim.tub.command import describe_command_keys, find_command_keys
-from donkeysim.tub.reader import TubReader, TubRecord, read_channel
+from donkeysim.tub.reader import TubReader, TubRecord, describe_command_keys, find_command_keys, read_channel
 from donkeysim.tub.values import read_number
 
 _log = logging.getLogger(__name__)

@@ -26,9 +26,8 @@ from donkeysim.core.errors import DonkeySimError, TubError, format_count
 from donkeysim.core.files import write_whole
 from donkeysim.core.types import FloatArray, LongArray, Report
 from donkeysim.learn.train import train
-from donkeysim.tub.command import read_command
 from donkeysim.tub.formats.convert import convert, recognise
-from donkeysim.tub.reader import TubReader, TubRecord
+from donkeysim.tub.reader import TubReader, TubRecord, read_command
 
 _log = logging.getLogger(__name__)
 

@@ -25,7 +25,7 @@ from donkeysim.mapping.raster import FEWEST_CELLS, Canvas, Raster, align
 from donkeysim.mapping.road import Road, find_road
 from donkeysim.mapping.self_calibration import SURE, find_camera, find_turns, keep_from_slipping
 from donkeysim.mapping.turns import Returns
-from donkeysim.tub.command import read_command
+from donkeysim.tub.reader import read_command
 
 FEWEST = 200
 """Pictures of ten seconds; a lap takes longer."""

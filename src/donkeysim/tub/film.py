@@ -22,8 +22,7 @@ from PIL import Image, ImageDraw, ImageFilter
 from donkeysim.core.errors import TubError, format_count, import_extra
 from donkeysim.core.files import replace_file
 from donkeysim.core.types import ByteArray, FloatArray, Report
-from donkeysim.tub.command import find_command_keys
-from donkeysim.tub.reader import TubReader, TubRecord
+from donkeysim.tub.reader import TubReader, TubRecord, find_command_keys
 from donkeysim.tub.values import read_number
 
 _log = logging.getLogger(__name__)

@@ -14,8 +14,7 @@ from PIL import Image
 
 from donkeysim.core.errors import TubError
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, LongArray, Report
-from donkeysim.tub.command import find_command_keys
-from donkeysim.tub.reader import TubRecord
+from donkeysim.tub.reader import TubRecord, find_command_keys
 from donkeysim.tub.values import MOST_PIXELS, PICTURE_ERRORS, read_number
 
 # Half of 160x120, which most cars record: JPEG is decoded at this size in less time, and a turn of 2 degrees is still

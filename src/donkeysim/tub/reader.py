@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,22 @@ from donkeysim.tub.catalog import count_lines, follow_positions, list_catalogs, 
 from donkeysim.tub.files import read_picture_file
 from donkeysim.tub.manifest import IMAGE_FOLDER, MANIFEST_NAME, read_manifest
 from donkeysim.tub.old_format import is_old_format, read_old_manifest, read_old_records
-from donkeysim.tub.values import PICTURE_ERRORS, decode_picture, measure_picture
+from donkeysim.tub.values import PICTURE_ERRORS, decode_picture, measure_picture, read_number
 
 logger = logging.getLogger(__name__)
 
 IMAGE_KEY = "cam/image_array"
+
+COMMAND_KEYS = (
+    ("user/angle", "user/throttle"),
+    ("user/steering", "user/throttle"),
+    ("steering", "throttle"),
+    ("angle", "throttle"),
+    ("pilot/angle", "pilot/throttle"),
+    ("pilot/steering", "pilot/throttle"),
+)
+"""Steering and throttle as records name them; the first pair that is there counts: the driver's before the car's before
+a pilot's. The third is of the original's templates that follow lines, the fourth of those that drive without a user."""
 
 
 @dataclass(frozen=True)
@@ -235,3 +246,29 @@ def require_channel(values: Mapping[str, Any], channel: str, where: str) -> Any:
             f"the pilot wants the channel {channel}, which {where} does not have; it has pictures and "
             f"{', '.join(sorted(values))}."
         ) from error
+
+
+def find_command_keys(keys: Container[str]) -> tuple[str, str]:
+    """Return under which of a record's keys its steering and throttle lie; the usual ones where there are none."""
+    return next((pair for pair in COMMAND_KEYS if pair[0] in keys and pair[1] in keys), COMMAND_KEYS[0])
+
+
+def read_command(record: TubRecord) -> tuple[float, float]:
+    """Return what the driver did at a record: steering [-1, 1, + = right] and throttle [-1, 1].
+
+    Raises:
+        TubError: The record does not say.
+    """
+    angle, throttle = (read_number(record.values.get(key)) for key in find_command_keys(record.values))
+    if angle is None or throttle is None:
+        raise TubError(
+            f"record {record.index} of {record.image_folder.parent} does not say what the driver did "
+            f"({describe_command_keys()}); take a tub recorded by driving."
+        )
+    return angle, throttle
+
+
+def describe_command_keys() -> str:
+    """Return in words which keys are looked for."""
+    *others, last = (" and ".join(pair) for pair in COMMAND_KEYS)
+    return f"{', '.join(others)}, or {last}"

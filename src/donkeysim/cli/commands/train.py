@@ -207,8 +207,8 @@ def foretell(config: Config, result: TrainingResult) -> Iterator[str]:
         yield from _describe(place, runs)
     if not places:
         yield (
-            "How it drives is not known: its tubs name no place of the simulator. donkey place makes one of a tub, "
-            "and says how training drives there."
+            "How it drives is not known: its tubs name no place of the simulator. donkey place makes one of a tub; "
+            "with the lines that it prints, training drives there, and learns by that car's camera."
         )
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from donkeysim.core.errors import TubError
 from donkeysim.core.types import Report
-from donkeysim.tub.command import describe_command_keys
 from donkeysim.tub.formats.drive import DriveRecord, RecordedDrive
 from donkeysim.tub.formats.lerobot_features import (
     ACTION,
@@ -34,6 +33,7 @@ from donkeysim.tub.formats.pictures import (
     read_video,
 )
 from donkeysim.tub.formats.survey import Survey, list_stretches
+from donkeysim.tub.reader import describe_command_keys
 from donkeysim.tub.values import IMAGE_TYPE
 
 VERSION = "v3.0"

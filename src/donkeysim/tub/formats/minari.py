@@ -15,7 +15,6 @@ import numpy as np
 from donkeysim.core.errors import TubError, import_extra
 from donkeysim.core.files import find_outside_data
 from donkeysim.core.types import Report
-from donkeysim.tub.command import describe_command_keys
 from donkeysim.tub.formats.drive import (
     DriveRecord,
     Picture,
@@ -27,6 +26,7 @@ from donkeysim.tub.formats.drive import (
 )
 from donkeysim.tub.formats.pictures import PictureCheck, decode_any, encode_png
 from donkeysim.tub.formats.survey import ITEM_TYPES, InputColumn, Survey, ValueKind, list_stretches
+from donkeysim.tub.reader import describe_command_keys
 
 METADATA_PATH, EPISODES_PATH, OWN_PATH = "data/metadata.json", "data/main_data.hdf5", "data/donkeysim.json"
 VERSION = "0.5.4"

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from donkeysim.core.errors import TubError
-from donkeysim.tub.command import find_command_keys
 from donkeysim.tub.formats.drive import DriveRecord, RecordedDrive
+from donkeysim.tub.reader import find_command_keys
 
 DEFAULT_RATE = 20
 """Records per second where times do not show them."""
