@@ -222,18 +222,30 @@ def test_a_whole_number_may_be_written_with_a_point(car_folder, caplog):
         ("AUG_BRIGHTNESS_RANGE = (-0.1, 0.3)", (-0.1, 0.3)),
     ],
 )
-def test_what_the_original_takes_is_taken(car_folder, own, taken):
+def test_what_the_original_takes_is_taken(car_folder, caplog, own, taken):
     name = own.splitlines()[-1].partition(" ")[0]
     config = car_folder.load(own)
     config.require("training", "the augmentation BRIGHTNESS", "the augmentation BLUR")
     assert getattr(config, name) == taken
     assert type(getattr(config, name)) is type(taken)
+    assert not caplog.text
 
 
-@pytest.mark.parametrize("own", ["WEB_CONTROL_PORT = 'http'", "DRIVE_LOOP_HZ = 'nan'", "LOGGING_LEVEL = 7"])
-def test_what_no_number_or_level_is_is_refused(car_folder, own):
-    with pytest.raises(SpecError, match="but takes"):
-        car_folder.load(own)
+@pytest.mark.parametrize(
+    ("own", "sentence"),
+    [
+        ("WEB_CONTROL_PORT = 'http'", "WEB_CONTROL_PORT is 'http', but takes"),
+        ("DRIVE_LOOP_HZ = float('nan')", "DRIVE_LOOP_HZ is nan, but takes"),
+        ("LOGGING_LEVEL = 7", "LOGGING_LEVEL is 7, but takes one of"),
+        (
+            "AUGMENTATIONS = ['BRIGHTNESS']\nAUG_BRIGHTNESS_RANGE = (0.3, -0.1)",
+            "two of them from -1, the lower one first",
+        ),
+    ],
+)
+def test_other_values_are_refused(car_folder, own, sentence):
+    with pytest.raises(SpecError, match=re.escape(sentence)):
+        car_folder.load(own).require("the augmentation BRIGHTNESS")
 
 
 def test_a_file_finds_what_lies_beside_it(car_folder, tmp_path_factory, monkeypatch):
@@ -242,6 +254,8 @@ def test_a_file_finds_what_lies_beside_it(car_folder, tmp_path_factory, monkeypa
     (car_folder.path / "beside_my_config.py").write_text("WIDTH = 96", encoding="utf-8")
     path = list(sys.path)
     assert car_folder.load("from beside_my_config import WIDTH\nIMAGE_W = WIDTH").IMAGE_W == 96
+    (car_folder.path / "beside_my_config.py").write_text("WIDTH = 1920", encoding="utf-8")  # as in another folder
+    assert car_folder.load("from beside_my_config import WIDTH\nIMAGE_W = WIDTH").IMAGE_W == 1920
     assert sys.path == path
 
 

@@ -21,7 +21,8 @@ def test_a_car_s_program_finds_what_lies_beside_it(tmp_path, monkeypatch, capsys
     """`donkey drive` is `python manage.py drive`, whose folder Python searches first."""
     (tmp_path / "parts_beside").mkdir()
     (tmp_path / "parts_beside/mine.py").write_text("WORD = 'found'", encoding="utf-8")
-    (tmp_path / "manage.py").write_text("from parts_beside.mine import WORD\nprint(WORD)", encoding="utf-8")
+    program = "import os\nfrom parts_beside.mine import WORD\nos.chdir('parts_beside')\nprint(WORD)"
+    (tmp_path / "manage.py").write_text(program, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     path = list(sys.path)
     assert run(["drive"]) == 0
@@ -39,3 +40,17 @@ def test_the_original_s_program_says_what_to_do(tmp_path, monkeypatch, capsys, l
     (car,) = check_folder(tmp_path)
     assert car.works == {"loads": True, "trains": True, "drives": False}
     assert "`donkey update`" in car.reason
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_program_that_does_without_the_original_runs(tmp_path, monkeypatch, capsys, beside):
+    """Where it is only tried, or lies beside it."""
+    if beside:
+        (tmp_path / "donkeycar").mkdir()
+        text = "import donkeycar\nprint('runs')"
+    else:
+        text = "try:\n    import donkeycar\nexcept ImportError:\n    print('runs')"
+    (tmp_path / "manage.py").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert run(["drive"]) == 0
+    assert "runs" in capsys.readouterr().out

@@ -132,12 +132,19 @@ def test_a_filter_sees_what_the_original_shows_it(tub):
         assert picture.dtype == np.uint8
         assert np.array_equal(np.asarray(record.image(as_nparray=False)), picture)
         assert np.array_equal(record.image(lambda pixels: 255 - pixels), 255 - picture)
+        assert np.array_equal(record.image(cached=False), picture)  # of donkeycar 4
         seen.append((record.base_path, record.config, record.underlying["_index"]))
         return record.underlying["_index"] != 3
 
     table = read_records([tub], get_kind("linear"), keep, "config")
     assert len(table.records) == 19
     assert seen[0] == (str(tub), "config", 0)
+
+
+def test_a_broken_picture_that_a_filter_looks_at_costs_its_record_alone(tub, caplog):
+    next(tub.glob("images/5_*")).write_bytes(b"broken")
+    assert len(read([tub], keep=lambda record: record.image().any()).records) == 19
+    assert "is broken" in caplog.text
 
 
 def test_the_split_is_the_seeds_and_loses_nothing():

@@ -246,6 +246,13 @@ def test_a_slow_pilot_has_the_time_to_come_to_the_start_line_first(seed):
     assert evaluate(load_pilot(BUILT_IN_PILOT), TRACK, 1, conditions, seed).runs[0].ending == LAPS_DONE
 
 
+def test_pictures_that_are_too_late_are_refused_by_the_key_that_says_so():
+    with pytest.raises(
+        SpecError, match=r"1\.5 s late are more than an evaluation takes, 1 s; lower SIM_ARTIFICIAL_LATENCY"
+    ):
+        read_conditions(make_default_config(changes={"SIM_ARTIFICIAL_LATENCY": 1500}))
+
+
 def test_pictures_are_as_late_as_in_a_drive():
     prompt, late = Fixed(0.0, 0.5), Fixed(0.0, 0.5)
     for pilot, changes in ((prompt, {}), (late, {"SIM_ARTIFICIAL_LATENCY": 150})):

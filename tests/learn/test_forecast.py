@@ -49,6 +49,11 @@ def test_another_place_that_is_known_comes_before_it():
     assert foretell(("warren",), DONKEY_GYM_ENV_NAME=own)[1].startswith("In warren it drove")
 
 
+@pytest.mark.parametrize("name", ["donkey-my-own-track-v0", "donkey-warren-track-v0"])
+def test_an_environment_that_is_no_track_file_says_nothing_of_a_real_cars_tub(name):
+    assert "its tubs name no place" in foretell((), DONKEY_GYM_ENV_NAME=name)[1]
+
+
 def test_what_cannot_be_driven_is_said():
     assert "nowhere" in foretell(("nowhere",))[1]
     assert "its tubs name no place" in foretell(())[1] == foretell(("random_place",))[1]

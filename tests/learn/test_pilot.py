@@ -9,6 +9,7 @@ import pytest
 
 from donkeysim.core.errors import PilotError, describe_install
 from donkeysim.learn.files.model_file import ENDINGS, save_model
+from donkeysim.learn.files.places import read_places
 from donkeysim.learn.kinds import KINDS, decode_outputs, read_spec
 from donkeysim.learn.pilot import convert_to_grey, load_pilot
 from stand_ins.untrained_models import (
@@ -136,6 +137,7 @@ def test_a_pilot_is_known_by_its_content(name, saved, tmp_path):
     """Donkeycar 2 wrote pilots by the name that was given, as a rule without an ending."""
     shutil.copy(saved("linear", ".h5"), tmp_path / name)
     assert load_pilot(tmp_path / name).kind == "linear"
+    assert read_places(tmp_path / name) == read_places(saved("linear", ".h5"))
 
 
 def test_a_base_install_drives_with_onnx_alone(saved):

@@ -43,10 +43,11 @@ def test_steering_of_another_drive_is_not_believed():
 
 def drive_simulated(folder, gain, torque, late, throttle=0.5):
     """Commands of a driver with calm hands, and where a car of these scales came by them, so many steps late."""
-    steering = np.clip(0.3 + gaussian_filter(np.random.default_rng(5).normal(size=900), 12.0) * 3.0, -1.0, 1.0)
+    throttle = np.broadcast_to(throttle, 900) if np.isscalar(throttle) else throttle
+    noise = gaussian_filter(np.random.default_rng(5).normal(size=len(throttle)), 12.0)
     write_car(folder / "real.toml", "original", gain, torque)
-    driven = DriveCommands(steering, np.full(900, throttle), RATE)
-    return driven, module._replay(folder / "real.toml", driven._replace(steering=np.roll(steering, late)))
+    driven = DriveCommands(np.clip(0.3 + noise * 3.0, -1.0, 1.0), throttle, RATE)
+    return driven, module._replay(folder / "real.toml", driven._replace(steering=np.roll(driven.steering, late)))
 
 
 @pytest.mark.parametrize(("gain", "torque", "late"), [(0.2, 0.4, 0), (0.5, 0.15, 3)])
@@ -87,4 +88,27 @@ def test_a_speed_that_no_motor_makes_leaves_the_presets(tmp_path):
     match = match_car(tmp_path / "mine", "original", poses * (100.0, 100.0, 1.0), driven, steering)
     assert match.torque_max is None
     assert load_car(str(match.car_file)).torque_max == load_car("original").torque_max
-    assert math.isfinite(match.late)
+
+
+def test_a_drive_that_gets_faster_is_matched_by_what_is_driven_again(tmp_path):
+    """A first minute of care, then twice the throttle: the motor is that of the minute with its commands."""
+    driven, poses = drive_simulated(tmp_path, 0.3, 0.4, 0, throttle=np.r_[np.full(1200, 0.3), np.full(700, 0.6)])
+    match = match_car(tmp_path / "mine", "original", poses, driven, fit_steering(poses, driven.steering))
+    assert match.torque_max == pytest.approx(0.4, rel=0.15)
+
+
+@pytest.mark.parametrize(("count", "step"), [(625, 0.052), (300, 0.0335), (900, 0.0499)])
+def test_records_at_any_rate_are_driven_again(tmp_path, count, step):
+    steering = np.clip(0.3 + gaussian_filter(np.random.default_rng(5).normal(size=count), 12.0) * 3.0, -1.0, 1.0)
+    poses = drive_by(steering, 2.0)
+    driven = DriveCommands(steering, np.full(count, 0.3), 1.0 / step)
+    match = match_car(tmp_path / "mine", "original", poses, driven, fit_steering(poses, steering))
+    assert load_car(str(match.car_file)).steer_gain == pytest.approx(math.atan2(0.2, 0.5), rel=0.1)
+    assert match.speed == pytest.approx(0.05 / step, rel=0.02)
+
+
+def test_a_car_that_was_not_driven_has_no_delay(tmp_path):
+    driven, poses = drive_simulated(tmp_path, 0.3, 0.4, 0)
+    still = driven._replace(throttle=np.zeros_like(driven.throttle))
+    match = match_car(tmp_path / "mine", "original", poses, still, fit_steering(poses, driven.steering))
+    assert (match.torque_max, match.late, match.delay_file) == (None, 0.0, None)

@@ -222,7 +222,7 @@ def test_a_car_that_answers_as_the_drive_s_is_written_and_training_finds_it(tub,
     car = load_car("round_room_car.toml")
     base = car.wheel_position[0][0] - car.wheel_position[2][0]
     assert base / math.tan(car.steer_gain) == pytest.approx(0.4, rel=1e-4)
-    assert "a car that steers as this one and is as fast, 1." in said
+    assert "a car that steers as this one and is as fast, for --car" in said
     assert "round_room_delay.toml: it answers 0.1" in said
     changes = {}
     exec("\n".join(line.strip() for line in said.splitlines() if line.startswith("  ") and " = " in line), {}, changes)

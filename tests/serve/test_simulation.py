@@ -731,6 +731,8 @@ def test_a_scene_for_a_client_that_is_gone_by_then_is_left_again():
     """Who leaves by exit_scene, as the original's client, still answers to the menu before it is gone."""
     rig = SimulationRig()
     rig.join(1)
+    rig.load()
+    rig.say(1, "exit_scene")
     queue = rig.simulation.clients[1].queue
     queue.append(read_request({"msg_type": "load_scene", "scene_name": "generated_track"}).request, latest_counts=True)
     queue.append(Presence.LEAVE, latest_counts=True)
@@ -742,6 +744,16 @@ def test_a_scene_for_a_client_that_is_gone_by_then_is_left_again():
     assert rig.types(2) == ["scene_selection_ready"]
 
 
+def test_a_scene_that_somebody_asks_for_in_passing_stays():
+    rig = SimulationRig()
+    rig.join(1)
+    queue = rig.simulation.clients[1].queue
+    queue.append(read_request({"msg_type": "load_scene", "scene_name": "generated_track"}).request, latest_counts=True)
+    queue.append(Presence.LEAVE, latest_counts=True)
+    rig.simulation.perform_next(queue)
+    assert rig.simulation.scene_name == "generated_track"
+
+
 def test_only_the_next_plate_waits_for_the_rest_after_one(monkeypatch):
     """A client's own controls wait for its plate: the original's client resets its car right after it has named it."""
     monkeypatch.setattr(background_jobs, "REST_FACTOR", 1e6)
@@ -751,12 +763,14 @@ def test_only_the_next_plate_waits_for_the_rest_after_one(monkeypatch):
     first, second = (
         read_request({"msg_type": "car_config", "car_name": name}).request for name in ("Rests A.", "Rests B.")
     )
-    assert not rig.simulation.may_execute(1, first)
-    wait_until(lambda: rig.simulation.may_execute(1, first))
-    assert not rig.simulation.may_execute(1, second)
-    time.sleep(0.3)  # a plate takes some 10 ms
-    assert not rig.simulation.may_execute(1, second)
-    rig.simulation.plate_jobs.close()  # else the thread rests on
+    try:
+        assert not rig.simulation.may_execute(1, first)
+        wait_until(lambda: rig.simulation.may_execute(1, first))
+        assert not rig.simulation.may_execute(1, second)
+        time.sleep(0.3)  # a plate takes some 10 ms
+        assert not rig.simulation.may_execute(1, second)
+    finally:
+        rig.simulation.plate_jobs.close()  # else the thread rests on
 
 
 def test_who_does_not_read_gets_telemetry_seldom_until_it_reads_again():

@@ -12,7 +12,8 @@ import re
 import sys
 import traceback
 import types
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -189,7 +190,7 @@ def check_values(config: Config, users: Container[str] = frozenset(USED_BY.value
     for name, given in config.to_dict().items():
         value = adapt_value(name, given)
         setattr(config, name, value)
-        if value != given and not isinstance(given, os.PathLike):
+        if value != given and isinstance(given, int | float) and isinstance(value, int | float):
             _log.warning("%s is %r, taken as %r.", config.locate(name), given, value)
         wrong = describe_bad_value(name, value)
         if not wrong:
@@ -224,6 +225,22 @@ def _describe_environment(line: str) -> str:
     return "".join(f"; the environment variable {name} is {os.environ.get(name)!r}" for name in names)
 
 
+@contextmanager
+def search_first(folder: Path) -> Iterator[None]:
+    """Let imports find what lies in a folder, as for a program there, and forget it: another folder has its own."""
+    place, before, known = str(folder.resolve()), sys.path[:], set(sys.modules)
+    sys.path.insert(0, place)
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+        for name in sys.modules.keys() - known:
+            module = sys.modules[name]
+            where = (getattr(module, "__file__", None), *getattr(module, "__path__", ()))
+            if any(str(path).startswith(place + os.sep) for path in where):
+                del sys.modules[name]
+
+
 def _run_file(path: Path, source: Path | None = None) -> dict[str, Any]:
     """Run a configuration file, or `source` as if it lay there, and return its keys: the names in capitals.
 
@@ -232,14 +249,11 @@ def _run_file(path: Path, source: Path | None = None) -> dict[str, Any]:
     """
     module = types.ModuleType("config")
     module.__file__ = str(path)
-    folder = str(path.parent.resolve())
-    sys.path.insert(0, folder)  # as for a program there: the file may import what lies beside it
     try:
-        exec(compile((source or path).read_bytes(), str(path), "exec"), module.__dict__)
+        with search_first(path.parent):
+            exec(compile((source or path).read_bytes(), str(path), "exec"), module.__dict__)
     except Exception as error:
         raise SpecError(describe_failure(path, error)) from error
-    finally:
-        sys.path.remove(folder)
     return {name: value for name, value in vars(module).items() if name.isupper()}
 
 

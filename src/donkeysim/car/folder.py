@@ -109,13 +109,14 @@ def update_car(folder: str | os.PathLike[str], template: str = "complete", say: 
 
 
 def refuse_foreign_program(program: Path) -> None:
-    """Refuse the manage.py of a folder that the original made, where the original is not installed.
+    """Refuse the manage.py of a folder that the original made, where the original is neither installed nor beside it.
 
     Raises:
         SpecError: It is one; the text says what to do.
     """
     text = program.read_text(encoding="utf-8", errors="replace")
-    if re.search(r"^\s*(from|import) donkeycar\b", text, re.MULTILINE) and find_spec("donkeycar") is None:
+    is_there = program.with_name("donkeycar").exists() or find_spec("donkeycar") is not None
+    if re.search(r"^(from|import) donkeycar\b", text, re.MULTILINE) and not is_there:
         raise SpecError(
             f"{program.resolve()} is donkeycar's, which is not installed here; `donkey update` in its folder puts "
             f"donkeysim's in its place, and keeps it as {program.name}.old."

@@ -87,6 +87,10 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
 
 
+def _is_range(value: Any) -> bool:
+    return _items(_number(-1, 1), 2).takes(value) and value[0] <= value[1]
+
+
 def _is_log_format(value: Any) -> bool:
     try:
         return isinstance(value, str) and logging.Formatter(value) is not None
@@ -115,7 +119,7 @@ _SPECIAL_KINDS = {
     "AUGMENTATIONS": _items(_one_of("BRIGHTNESS", "BLUR", "MULTIPLY", "CROP", "TRAPEZE")),
     "AUG_BLUR_RANGE": _items(_number(0, 100), 2),
     "AUG_MULTIPLY_RANGE": _items(_number(0, 100), 2),
-    "AUG_BRIGHTNESS_RANGE": _either(_number(0, 10), _items(_number(-1, 1), 2)),
+    "AUG_BRIGHTNESS_RANGE": _either(_number(0, 10), Kind("two of them from -1, the lower one first", _is_range)),
     **dict.fromkeys(("TRANSFORMATIONS", "POST_TRANSFORMATIONS"), _items(_TRANSFORMATION)),
     "LOGGING_FORMAT": Kind("a format of Python's logging such as '%(asctime)s %(message)s'", _is_log_format),
 }
@@ -140,8 +144,9 @@ USED_BY: Mapping[str, str] = {name: user for user, names in _TABLE["used_by"].it
 """What alone uses a key, for example "training"; every run uses the others."""
 
 
+_LEVELS = {level: name for name, level in logging.getLevelNamesMapping().items() if name not in ("WARN", "FATAL")}
 _ADAPTED: Mapping[str, Callable[[Any], Any]] = {
-    "LOGGING_LEVEL": lambda value: logging.getLevelName(value) if _whole().takes(value) else value,
+    "LOGGING_LEVEL": lambda value: _LEVELS.get(value, value) if _whole().takes(value) else value,
     "WEB_CONTROL_PORT": lambda value: int(value) if isinstance(value, str) and value.isdecimal() else value,
     "OPTIMIZER": lambda value: value.lower() if isinstance(value, str) else value,
     "AUG_BLUR_RANGE": lambda value: (0, value) if _number(0).takes(value) else value,
@@ -150,7 +155,10 @@ _ADAPTED: Mapping[str, Callable[[Any], Any]] = {
 
 
 def adapt_value(name: str, value: object) -> object:
-    """Return a value as a key takes it, where the original takes it, too: "8887", 128.0 or a path; limited as there."""
+    """Return a value in the form that its key takes, of other forms that the original takes: "8887", 128.0, a path.
+
+    Numbers that donkeycar limits are limited as there.
+    """
     if isinstance(value, os.PathLike) and name in _TABLE["text"]:
         return os.fspath(value)
     if name in _ADAPTED:

@@ -14,7 +14,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from weakref import WeakSet
 
 from donkeysim.core.clock import AwakeClock
 from donkeysim.core.errors import SceneError, SimulatorError, WireError, describe_unknown
@@ -22,7 +21,7 @@ from donkeysim.envs import server_lines
 from donkeysim.envs.conf import EnvConf
 from donkeysim.envs.conf_messages import Message
 from donkeysim.envs.sensor_frame import LapClock, SensorFrame
-from donkeysim.envs.waiting import WaitReport
+from donkeysim.envs.waiting import WaitReport, find_peers
 
 # Kernels take a minute or two on slow machines, a place a few seconds.
 LOAD_SECONDS = 180.0
@@ -50,9 +49,6 @@ LATE_CONTROL = "control: no scene"
 
 _log = logging.getLogger("donkeysim.envs")
 
-_CARS: dict[str, WeakSet[RemoteCar]] = {}
-"""Cars of this program by where they drive."""
-
 
 class RemoteCar:
     """One car, as the client of a server.
@@ -63,6 +59,7 @@ class RemoteCar:
         is_in_menu: Whether the server waits for a scene to be chosen.
         has_lock_step: Whether the server numbers its telemetry, and so can be led step by step.
         is_disqualified: Whether the server has said so since the last reset.
+        is_led: Whether it drives in lock-step.
         moment_count: How many moments have come so far.
         last_fault: What it complained of since it was last asked for something, "" nothing.
         listeners: Functions of messages, by their kind, called on the reading thread once the car has taken them in.
@@ -97,16 +94,14 @@ class RemoteCar:
         self._trouble: Exception | None = None
         self._moment: SensorFrame | None = None
         self.moment_count = self._reset_count = self._seated_count = 0
-        self._has_spoken = self._is_seated = self._is_led = self._is_closed = False
+        self._has_spoken = self._is_seated = self.is_led = self._is_closed = False
         self._laps = LapClock()
         self._lap_count = 0
         self.last_fault = ""
         self.listeners: server_lines.Listeners = {}
         self._socket = server_lines.connect(host, port)
-        self._comrades = _CARS.setdefault(self._where, WeakSet())
-        self._comrades.add(self)
-        for other in self._comrades:
-            other.follow_clock()
+        self._peers = find_peers(self._socket.getpeername())
+        self._peers.join(self)
         self._thread = threading.Thread(target=self._read, name="simulator's answers", daemon=True)
         self._thread.start()
 
@@ -212,9 +207,10 @@ class RemoteCar:
         )
         moment = self.get_moment()
         before, count = moment.telemetry.reset_count, self.moment_count
-        if self.has_lock_step and not self._is_led and len(self._comrades) == 1:
-            self._is_led = True
-            self.send({"msg_type": "step_mode", "step_mode": "synchronous", "time_step": TIME_STEP})
+        with self._peers.lock:
+            if self.has_lock_step and not self.is_led and self._peers.cars == {self}:
+                self.is_led = True
+                self.send({"msg_type": "step_mode", "step_mode": "synchronous", "time_step": TIME_STEP})
         self.ask_reset()
         self.drive(0.0, 0.0, 1.0)
         if self.has_lock_step:
@@ -225,10 +221,11 @@ class RemoteCar:
         return self.get_moment()
 
     def follow_clock(self) -> None:
-        """Leave lock-step, as another car of this program drives there: each would wait for the other's control."""
-        if self._is_led:
-            self._is_led = False
-            self.send({"msg_type": "step_mode", "step_mode": "asynchronous", "time_step": TIME_STEP})
+        """Leave lock-step, see `Peers`."""
+        if self.is_led:
+            self.is_led = False
+            with contextlib.suppress(SimulatorError):
+                self.send({"msg_type": "step_mode", "step_mode": "asynchronous", "time_step": TIME_STEP})
 
     def get_moment(self) -> SensorFrame:
         """Return the newest moment."""
@@ -247,7 +244,6 @@ class RemoteCar:
 
     def close(self) -> None:
         """Leave; the server takes the car away."""
-        self._comrades.discard(self)
         with self._news:
             self._is_closed = True
             self._news.notify_all()
@@ -314,6 +310,7 @@ class RemoteCar:
             trouble = self._make_lost(error)
         except (SceneError, SimulatorError, WireError) as error:
             trouble = error
+        self._peers.leave(self)
         with self._news:
             self._trouble = trouble or self._make_lost(None)
             self._news.notify_all()
@@ -370,7 +367,7 @@ class RemoteCar:
                 self.send(message)
             if self._conf.road is not None:
                 self.send(self._conf.road)
-            self._is_seated, self._is_going, self._is_led = True, False, False  # a new scene follows the clock
+            self._is_seated, self._is_going, self.is_led = True, False, False  # a new scene follows the clock
             self._seated_count = self.moment_count
 
     def _choose_scene(self) -> None:
@@ -386,9 +383,7 @@ class RemoteCar:
     def _take_telemetry(self, message: dict[str, object]) -> None:
         telemetry = server_lines.read_telemetry(message, self.moment_count, self._reset_count, self._lap_count)
         try:
-            image = server_lines.read_picture(message.get("image"), self._conf.cam_resolution)
-            second = message.get("image_b", message.get("imageb"))
-            image_b = None if second is None else server_lines.read_picture(second, None)
+            image, image_b = server_lines.read_pictures(message, self._conf.cam_resolution)
         except WireError as error:
             _log.warning("the simulator at %s: %s", self._where, error)
             return

@@ -116,6 +116,12 @@ def read_crossing(message: dict[str, Any]) -> tuple[int, float]:
     return int(_read_number(message, "starting_line_index", 0.0) or 0), _read_number(message, "timeStamp", 0.0) or 0.0
 
 
+def read_pictures(message: dict[str, Any], shape: tuple[int, int, int]) -> tuple[ByteArray, ByteArray | None]:
+    """Return the pictures of a telemetry message, the first brought to a shape; see `read_picture`."""
+    second = message.get("image_b", message.get("imageb"))
+    return read_picture(message.get("image"), shape), None if second is None else read_picture(second, None)
+
+
 def read_picture(text: Any, shape: tuple[int, int, int] | None) -> ByteArray:
     """Return a picture of a telemetry message, brought to a shape.
 

@@ -181,7 +181,8 @@ class Handler:
 
     def send_exit_scene(self) -> None:
         """Leave the scene of a simulator elsewhere, for everybody there, and load `SceneToLoad`."""
-        self.send_load_scene(self.SceneToLoad)
+        if isinstance(self._env.car, RemoteCar):
+            self.send_load_scene(self.SceneToLoad)
 
     def send_get_scene_names(self) -> None:
         """Ask a simulator elsewhere what it offers; those like the original tell it in the menu only."""
@@ -189,7 +190,7 @@ class Handler:
             self._env.car.send({"msg_type": "get_scene_names"})
 
     def send_load_scene(self, scene_name: str) -> None:
-        """Have a simulator elsewhere load a scene, for everybody there; as there, a name of none changes nothing."""
+        """Have a simulator elsewhere load a scene, for everybody there; what is known to be none changes nothing."""
         car = self._env.car
         if not isinstance(car, RemoteCar):
             _log.warning("the scene stays: make an environment of %s, or connect to a simulator.", scene_name)

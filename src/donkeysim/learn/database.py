@@ -147,7 +147,7 @@ def choose_path(folder: Path, model_path: str | Path | None) -> tuple[Path, int]
         path = path.with_suffix(".h5")
     if path.suffix.lower() not in ENDINGS:
         raise DonkeySimError(
-            f"pilots are written as {', '.join(ENDINGS)}, not as {path.suffix}; give --model {path.with_suffix('.h5')}."
+            f"pilots are written as {', '.join(ENDINGS)}, not as {path.suffix}; give --model {path}.h5."
         )
     return path, 0
 

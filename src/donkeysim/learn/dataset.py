@@ -10,8 +10,8 @@ import numpy as np
 from PIL import Image
 
 from donkeysim.car.config import describe_failure
-from donkeysim.core.errors import DonkeySimError, SpecError, format_count, shorten
-from donkeysim.core.types import BoolArray, ByteArray, Float32Array, FloatArray, LongArray
+from donkeysim.core.errors import DonkeySimError, SpecError, TubError, format_count, shorten
+from donkeysim.core.types import BoolArray, Float32Array, FloatArray, LongArray
 from donkeysim.learn.kinds import LOCATION_KEY, PilotKind, PilotSpec, Targets, encode_targets
 from donkeysim.tub.reader import TubReader, TubRecord, describe_command_keys, find_command_keys, read_channel
 from donkeysim.tub.values import read_number
@@ -37,16 +37,21 @@ class RecordView:
     base_path: str
     config: Any
 
-    def image(self, processor: Callable[[ByteArray], Any] | None = None, as_nparray: bool = True) -> Any:
+    def image(self, processor: Any = None, as_nparray: bool = True, cached: bool = True) -> Any:
         """Return the picture, shape [height, width, channels], processed if asked, or as Pillow's.
+
+        Args:
+            processor: Function of pictures, of donkeycar 5; in place of it donkeycar 4 has `cached`.
+            as_nparray: Else it is a picture of Pillow's.
+            cached: Of no effect.
 
         Raises:
             TubError: It is missing or broken.
         """
+        del cached
         picture = self.record.load_image()
-        if not as_nparray:
-            return Image.fromarray(picture.squeeze())
-        return picture if processor is None else processor(picture)
+        picture = processor(picture) if callable(processor) else picture
+        return picture if as_nparray else Image.fromarray(picture.squeeze())
 
 
 @dataclass(frozen=True)
@@ -91,9 +96,7 @@ def read_records(
     for path in tub_paths:
         previous: TubRecord | None = None
         for record in TubReader(path):
-            fields = {"_index": record.index, "_session_id": record.session_id, "_timestamp_ms": record.timestamp_ms}
-            view = RecordView({**fields, **record.values}, record, str(path), config)
-            if keep is not None and not _ask_filter(keep, view):
+            if keep is not None and not _ask_filter(keep, _view(record, path, config)):
                 dropped += 1
                 continue
             follows.append(previous is not None and record.follows(previous))
@@ -107,6 +110,11 @@ def read_records(
     return table
 
 
+def _view(record: TubRecord, path: Path, config: Any) -> RecordView:
+    fields = {"_index": record.index, "_session_id": record.session_id, "_timestamp_ms": record.timestamp_ms}
+    return RecordView({**fields, **record.values}, record, str(path), config)
+
+
 def _ask_filter(keep: Callable[[Any], bool], view: RecordView) -> bool:
     """Return whether TRAIN_FILTER keeps a record.
 
@@ -115,6 +123,9 @@ def _ask_filter(keep: Callable[[Any], bool], view: RecordView) -> bool:
     """
     try:
         return bool(keep(view))
+    except TubError as error:  # it looked at a picture that is broken, which could not be learned from
+        _log.warning("%s", error)
+        return False
     except Exception as error:
         file = getattr(getattr(keep, "__code__", None), "co_filename", "TRAIN_FILTER")
         failure = describe_failure(Path(file), error).removesuffix(".")

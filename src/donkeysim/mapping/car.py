@@ -7,6 +7,7 @@ car on an empty floor, tell which motor makes that as fast, and how much later t
 import math
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
@@ -30,17 +31,17 @@ LEAST_FOLLOWS = 0.6
 """Correlation of steering and curvature below which the steering is not that of this drive."""
 
 _SLOW = 0.3  # Share of the median way from picture to picture below which curvature is noise
-_CALM = 1.5  # Pictures over which way and turn are averaged for it
+_SMOOTHING_PICTURES = 1.5  # Pictures over which way and turn are averaged for it
 
 REPLAYED = 60.0
 """Of a drive, so much is driven again [s], twice: the second time the car is as fast as it gets."""
 
 # Wheels at full lock brake the simulator's car more than real ones, whose motors hold their speed; so its speed is that
 # with the steering that pilots learn of hands which know little between full lock and none.
-CALM_HANDS = 0.4
+STEERING_SMOOTHING = 0.4
 """Over which time the steering is averaged for that [s], a standard deviation."""
 
-EXACT = 0.01
+MOTOR_TOLERANCE = 0.01
 """To which share the motor is found."""
 
 # The first is as exact as delays are found; cars with more than the other cannot be driven.
@@ -76,7 +77,7 @@ def fit_steering(poses: FloatArray, steering: FloatArray) -> Steering | None:
         poses: Where pictures were taken, shape [picture_count, 3].
         steering: Recorded with them, positive to the right, shape [picture_count or more].
     """
-    steps = gaussian_filter1d(between(poses[:-1], poses[1:]), _CALM, axis=0)
+    steps = gaussian_filter1d(between(poses[:-1], poses[1:]), _SMOOTHING_PICTURES, axis=0)
     way, right = steps[:, 0], -steps[:, 2]
     moves = way > _SLOW * np.median(way)
     curvature, steering = right[moves] / way[moves], steering[: len(way)]
@@ -113,11 +114,10 @@ class CarMatch(NamedTuple):
 
     Attributes:
         car_file: For `--car`.
-        delay_file: For `--randomize`; None: the preset's car is as late.
-        torque_max: Motor torque per driven wheel at throttle 1 [N m]; None: the preset's, as none
-            makes it as fast.
-        speed: At which the drive's car drove, in the median [m/s].
-        late: How much later than the preset's car that one turns after it is steered [s].
+        delay_file: For `--randomize`; None: there is no delay, or none that can be driven with.
+        torque_max: Motor torque per driven wheel at throttle 1 [N m]; None: none makes it as fast, it keeps its own.
+        speed: At which the drive's car drove in what was driven again, in the median [m/s].
+        late: How much later than the preset's car that one turns after it is steered [s]; 0: that is not known.
     """
 
     car_file: Path
@@ -131,37 +131,54 @@ def match_car(stem: Path, car: str, poses: FloatArray, driven: DriveCommands, st
     """Write what makes a preset's car answer as that of a drive.
 
     Args:
-        stem: Of the files.
+        stem: Of the files, which end in `_car.toml` and, where there is a delay, `_delay.toml`.
         car: The preset.
         poses: Where the drive's pictures were taken, shape [picture_count, 3].
         driven: The commands at these pictures, and perhaps at more.
         steering: How the drive's car answered to it.
     """
-    spec, path, delay_file = load_car(car), Path(f"{stem}_car.toml"), Path(f"{stem}_delay.toml")
-    front, *_, rear = spec.wheel_position
+    car_file, delay_file = Path(f"{stem}_car.toml"), Path(f"{stem}_delay.toml")
+    front, *_, rear = load_car(car).wheel_position
     gain = math.atan2(front[0] - rear[0], steering.radius)
-    speed = _find_speed(poses, driven.rate)
-    chosen = np.arange(0.0, min(len(poses), REPLAYED * driven.rate), driven.rate / RATE).astype(int)
+    count = min(len(poses), int(REPLAYED * driven.rate))
+    speed = _find_speed(poses[:count], driven.rate)
+    chosen = np.minimum(np.arange(int(count * RATE / driven.rate)) * driven.rate / RATE, count - 1).astype(int)
     again = DriveCommands(driven.steering[chosen], driven.throttle[chosen], RATE)
+    with TemporaryDirectory() as folder:
+        trial = Path(folder) / "trial.toml"
+        torque = _find_torque(trial, car, gain, again, speed)
+        write_car(trial, car, gain, torque)
+        own = fit_steering(_replay(trial, again), again.steering)
+    write_car(car_file, car, gain, torque)
+    late = 0.0 if own is None else steering.late / driven.rate - own.late / RATE
+    if not LEAST_DELAY <= late <= MOST_DELAY:
+        return CarMatch(car_file, None, torque, speed, late)
+    write_whole(delay_file, _DELAY.format(late=late).encode())
+    return CarMatch(car_file, delay_file, torque, speed, late)
 
-    calm = again._replace(steering=gaussian_filter1d(again.steering, CALM_HANDS * RATE))
+
+def _find_torque(trial: Path, car: str, gain: float, driven: DriveCommands, speed: float) -> float | None:
+    """Return the motor that makes a preset's car as fast by a drive's commands [N m]; None: there is none.
+
+    Args:
+        trial: File to try cars by.
+        car: The preset.
+        gain: Wheel angle at steering 1 [rad].
+        driven: The commands, at `RATE`.
+        speed: Of the drive, in the median [m/s].
+    """
+    calm = driven._replace(steering=gaussian_filter1d(driven.steering, STEERING_SMOOTHING * RATE))
+    usual = load_car(car).torque_max
 
     @cache
     def compare(share: float) -> float:
-        write_car(path, car, gain, spec.torque_max * math.exp(share))
-        return _find_speed(_replay(path, calm), RATE) - speed
+        write_car(trial, car, gain, usual * math.exp(share))
+        return _find_speed(_replay(trial, calm), RATE) - speed
 
     least, most = math.log(LEAST_SHARE), math.log(MOST_SHARE)
-    is_found = compare(least) < 0.0 < compare(most)
-    share = brentq(compare, least, most, xtol=EXACT) if is_found else 0.0
-    torque = spec.torque_max * math.exp(share) if is_found else None
-    write_car(path, car, gain, torque)
-    own = fit_steering(_replay(path, again), again.steering)
-    late = steering.late / driven.rate - (own.late / RATE if own else 0.0)
-    if not LEAST_DELAY <= late <= MOST_DELAY:
-        return CarMatch(path, None, torque, speed, 0.0)
-    write_whole(delay_file, _DELAY.format(late=late).encode())
-    return CarMatch(path, delay_file, torque, speed, late)
+    if not compare(least) < 0.0 < compare(most):
+        return None
+    return usual * math.exp(brentq(compare, least, most, xtol=MOTOR_TOLERANCE))
 
 
 def _find_speed(poses: FloatArray, rate: float) -> float:

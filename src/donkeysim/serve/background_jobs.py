@@ -180,7 +180,8 @@ class PlateJobs:
         self._jobs.pop(client_id, None)
 
     def _prepare(self, simulator: Simulator, body: BodySpec) -> None:
-        self._is_closed.wait(max(0.0, self._rests_until - time.perf_counter()))
+        if self._is_closed.wait(max(0.0, self._rests_until - time.perf_counter())):
+            return
         began = time.perf_counter()
         try:
             simulator.renderer.prepare_body(body)

@@ -288,10 +288,16 @@ class Simulation:
         assert self.simulator is not None
         return self.simulator
 
+    def _exit(self, client: Client, request: messages.ExitScene) -> None:
+        del request
+        self.exit_scene()
+        client.has_exited = True
+
     def _load(self, client: Client, request: messages.LoadScene) -> None:
         self.load_scene(request.scene_name, is_listed_only=True)
-        if len(self.clients) == 1 and client.queue.has_left:  # its answer to the menu on its way out: for nobody
+        if client.has_exited and client.queue.has_left and len(self.clients) == 1:  # its last word was exit_scene
             self.leave_scene()
+        client.has_exited = False
 
     def _tell_node(self, client: Client, request: messages.GetNodePosition) -> None:
         node = settings.describe_node(self._running, request.index)
@@ -543,7 +549,7 @@ class Simulation:
 
 _ACTIONS: dict[type[messages.Request], Callable[[Simulation, Client, Any], str | None]] = {
     messages.LoadScene: Simulation._load,
-    messages.ExitScene: lambda simulation, _client, _request: simulation.exit_scene(),
+    messages.ExitScene: Simulation._exit,
     messages.GetNodePosition: Simulation._tell_node,
     messages.SetStepMode: Simulation._set_step_mode,
     messages.RegenerateRoad: Simulation._ask_for_road,

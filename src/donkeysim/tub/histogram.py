@@ -23,7 +23,7 @@ _USER_COLOUR, _PILOT_COLOUR = "#3b7dd8", "#e8743b"
 
 
 def gather_numbers(tubs: Sequence[TubReader]) -> dict[str, list[float]]:
-    """Return all numbers of the living records by key; truth values, texts, nan, inf and beyond are none."""
+    """Return all numbers of the living records by key; truth values, other texts, nan, inf and beyond are none."""
     numbers: dict[str, list[float]] = {}
     for tub in tubs:
         for record in tub:

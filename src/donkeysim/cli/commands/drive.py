@@ -11,6 +11,7 @@ import runpy
 import sys
 from pathlib import Path
 
+from donkeysim.car.config import search_first
 from donkeysim.car.folder import refuse_foreign_program
 from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError
@@ -39,14 +40,13 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_foreign_program(PROGRAM)
     words = sys.argv
     sys.argv = [str(PROGRAM.resolve()), "drive", *_list_words(arguments)]
-    sys.path.insert(0, str(Path.cwd()))  # as Python does for a program: its folder may hold parts
     try:
-        runpy.run_path(sys.argv[0], run_name="__main__")
+        with search_first(Path()):
+            runpy.run_path(sys.argv[0], run_name="__main__")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
         sys.argv = words
-        sys.path.remove(str(Path.cwd()))
     return 0
 
 

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from donkeysim.envs.conf import EnvConf
     from donkeysim.learn.evaluate import Conditions, Evaluation, PilotRun
 
+LATEST = 1.0
+"""Pictures come no later in an evaluation [s]; see `DelayRanges`."""
+
 FILM_TIME = 8.0
 """Length of a report's film [s]."""
 
@@ -148,7 +151,7 @@ def read_conditions(config: Config, fits_pilot: bool = False) -> tuple[Condition
     settings = read_settings(config)
     has_steps = bool(config.TRANSFORMATIONS or config.POST_TRANSFORMATIONS)
     conditions = Conditions(
-        conf=_make_late(settings.conf, settings.latency),
+        conf=_delay_pictures(settings.conf, settings.latency),
         transform=make_transform(config) if has_steps else None,
         rate=settings.rate,
         throttle_factor=float(config.AI_THROTTLE_MULT),
@@ -159,13 +162,18 @@ def read_conditions(config: Config, fits_pilot: bool = False) -> tuple[Condition
     return conditions, settings.scene
 
 
-def _make_late(conf: EnvConf, seconds: float) -> EnvConf:
+def _delay_pictures(conf: EnvConf, seconds: float) -> EnvConf:
     """Return what a car drives with whose pictures come so much later, as SIM_ARTIFICIAL_LATENCY has them in drives."""
     if not seconds:
         return conf
     spec = conf.experiment.randomization
-    least, most = spec.delay.picture or (0.0, 0.0)
-    delay = replace(spec.delay, picture=(least + seconds, most + seconds))
+    least, most = (bound + seconds for bound in spec.delay.picture or (0.0, 0.0))
+    if most > LATEST:
+        raise SpecError(
+            f"pictures that are {most:g} s late are more than an evaluation takes, {LATEST:g} s; lower "
+            "SIM_ARTIFICIAL_LATENCY."
+        )
+    delay = replace(spec.delay, picture=(least, most))
     return replace(conf, experiment=replace(conf.experiment, randomization=replace(spec, delay=delay)))
 
 

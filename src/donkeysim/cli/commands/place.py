@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--camera", metavar="NAME|FILE", help="that took it: preset, or file of calibrate (default: found in the drive)"
     )
-    add("--car", default="original", metavar="PRESET", help="preset whose camera mounting the file is for")
+    add("--car", default="original", metavar="PRESET", help="preset that the car's file begins with (default original)")
     add("--width", type=float, metavar="MM", help="of the road, border to border: the scale (default: by the camera)")
     add("--name", metavar="NAME", help="of the place (default: that of the tub's folder)")
     add("--out", default=".", metavar="DIR", help="folder to write to (default: here)")
@@ -45,13 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make the place, write its report, and say what comes next."""
     from donkeysim.calibration.wizard import find_floor_camera
-    from donkeysim.core.errors import SpecError
+    from donkeysim.core.errors import SpecError, describe_unknown
     from donkeysim.core.files import check_place
     from donkeysim.mapping.place_file import write_place
     from donkeysim.mapping.report import list_facts, redraw, write_report
     from donkeysim.mapping.survey import survey
     from donkeysim.world.camera_file import load_camera
-    from donkeysim.world.specs import load_car
+    from donkeysim.world.specs import list_cars, load_car
     from donkeysim.world.tracks.new_track import refuse_track_name
 
     tub, folder = Path(arguments.tub).expanduser(), Path(arguments.out).expanduser()
@@ -60,6 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_place(folder / f"{name}.toml")
     if arguments.width is not None and not 50.0 <= arguments.width <= 20_000.0:
         raise SpecError(f"--width {arguments.width:g} is not valid; it takes 50 to 20000 mm from border to border.")
+    if arguments.car not in list_cars():
+        raise SpecError(describe_unknown("car preset", arguments.car, list_cars()))
     car = load_car(arguments.car)
     camera = find_floor_camera(load_camera(arguments.camera), car) if arguments.camera else None
     width = None if arguments.width is None else arguments.width / 1000.0
@@ -78,8 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
     conf = save_car(found, arguments, folder / name)
     console.print(f"drive there: donkey_sim --scene {name} --tracks {folder}", soft_wrap=True)
     console.print("or in myconfig.py, and donkey train says how a pilot of this drive drives there:")
-    console.print(f'  DONKEY_GYM_ENV_NAME = "{track.as_posix()}"', soft_wrap=True, highlight=False)
-    console.print(f"  GYM_CONF = {json.dumps(conf)}", soft_wrap=True, highlight=False)
+    console.print(f'  DONKEY_GYM_ENV_NAME = "{_name(track)}"', soft_wrap=True)
+    console.print(f"  GYM_CONF = {json.dumps(conf)}", soft_wrap=True)
     return 0
 
 
@@ -93,21 +95,29 @@ def save_car(found: PlaceSurvey, arguments: argparse.Namespace, stem: Path) -> d
     from donkeysim.mapping.car import match_car
     from donkeysim.world.specs import load_car
 
-    conf = {"camera": arguments.camera} if arguments.camera else {}
+    conf = {"car": arguments.car} if arguments.car != "original" else {}
+    conf |= {"camera": arguments.camera} if arguments.camera else {}
     if found.is_found:
         file = Path(f"{stem}_camera.toml")
         write_camera(file, found.camera.lens, found.camera.mount, found.camera.ahead, load_car(arguments.car))
-        conf["camera"] = file.as_posix()
+        conf["camera"] = _name(file)
         console.print(f"saved {file}: the car's camera, for donkey_sim --camera", soft_wrap=True)
         if arguments.width is None:
             console.print("how large all is was not told: give --width, the road's, in mm", soft_wrap=True)
     if found.driven is None or found.steering is None:
         return conf
     match = match_car(stem, arguments.car, found.poses, found.driven, found.steering)
-    conf["car"] = match.car_file.as_posix()
-    pace = "" if match.torque_max is None else f" and is as fast, {match.speed:.2f} m/s"
+    conf["car"] = _name(match.car_file)
+    is_scaled = not found.is_found or arguments.width is not None
+    speed = f", {match.speed:.2f} m/s" if is_scaled else ""
+    pace = "" if match.torque_max is None else f" and is as fast{speed}"
     console.print(f"saved {match.car_file}: a car that steers as this one{pace}, for --car", soft_wrap=True)
     if match.delay_file is not None:
-        conf["randomization"] = match.delay_file.as_posix()
+        conf["randomization"] = _name(match.delay_file)
         console.print(f"saved {match.delay_file}: it answers {match.late:.2f} s later, for --randomize", soft_wrap=True)
     return conf
+
+
+def _name(file: Path) -> str:
+    """Return how a car's configuration names a file: as it is in the working folder, else with its whole path."""
+    return file.as_posix() if file.parent == Path() else file.absolute().as_posix()

@@ -217,7 +217,10 @@ def _find_places(config: Config, result: TrainingResult) -> list[str]:
     from donkeysim.drive.simulator_settings import find_scene
     from donkeysim.world.tracks.catalogue import is_track_file, shorten_scene_name
 
-    own = find_scene(config.DONKEY_GYM_ENV_NAME)
+    try:
+        own = find_scene(config.DONKEY_GYM_ENV_NAME)
+    except DonkeySimError:  # of a fork, perhaps: training does not need it
+        own = ""
     known = [place for place in result.places if place != RANDOM_PLACE]  # another one each time
     if not known and is_track_file(own):
         return [own]

@@ -8,6 +8,7 @@ from typing import BinaryIO
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.learn.files.header import HEADER_KEY, PART_MOST, PilotHeader, read_header, read_part
 from donkeysim.learn.files.keras_files import read_root_text
+from donkeysim.learn.files.model_file import check_ending
 from donkeysim.learn.files.tflite_metadata import read_metadata
 
 METADATA_FIELD = 14
@@ -31,7 +32,7 @@ def read_cars(path: Path) -> tuple[str, ...]:
 
 def _read_header(path: Path) -> PilotHeader | None:
     try:
-        return read_header(_READERS[path.suffix.lower()](path))
+        return read_header(_READERS[check_ending(path)](path))
     except (DonkeySimError, OSError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile):
         return None
 
