@@ -33,8 +33,8 @@ LEAST_FOLLOWS = 0.6
 _SLOW = 0.3  # Share of the median way from picture to picture below which curvature is noise
 _SMOOTHING_PICTURES = 1.5  # Pictures over which way and turn are averaged for it
 
-REPLAYED = 60.0
-"""Of a drive, so much is driven again [s], twice: the second time the car is as fast as it gets."""
+REPLAYED, WARM_UP = 150.0, 20.0
+"""Of a drive, so much is driven again [s], after so much of it that brings the car to speed."""
 
 # Wheels at full lock brake the simulator's car more than real ones, whose motors hold their speed; so its speed is that
 # with the steering that pilots learn of hands which know little between full lock and none.
@@ -186,16 +186,18 @@ def _find_speed(poses: FloatArray, rate: float) -> float:
 
 
 def _replay(car: Path, driven: DriveCommands) -> FloatArray:
-    """Return where a car comes by commands on an empty floor, the second time, shape [command_count, 3]."""
+    """Return where a car comes by commands on an empty floor, once it is at speed, shape [command_count, 3]."""
     simulator = Simulator(WorldSpec(SceneSpec(str(FLOOR)), car=str(car)))
     try:
         (row,) = simulator.apply(commands.Join([0], []))
         poses = []
-        for steering, throttle in 2 * list(zip(driven.steering.tolist(), driven.throttle.tolist(), strict=True)):
+        pairs = list(zip(driven.steering.tolist(), driven.throttle.tolist(), strict=True))
+        warm_up = pairs[: int(WARM_UP * RATE)]
+        for steering, throttle in warm_up + pairs:
             x, y, _, yaw = find_pose(simulator.ledger, row)
             poses.append((x, y, yaw))
             simulator.drive_car(row, -steering, throttle, 0.0)
             simulator.step()
     finally:
         simulator.close()
-    return np.array(poses[len(driven.steering) :])
+    return np.array(poses[len(warm_up) :])
