@@ -144,6 +144,17 @@ def test_an_update_of_the_originals_folder_gives_our_car_with_its_own_keys(tmp_p
     assert caplog.messages == []
 
 
+@pytest.mark.parametrize(("name", "says"), [("manage.py", True), ("myconfig.py", False)])
+def test_an_update_says_which_settings_of_donkeycar_2_no_longer_count(tmp_path, name, says):
+    """Its folders have no myconfig.py; later ones keep theirs."""
+    (tmp_path / "config.py").write_text("DRIVE_LOOP_HZ = 60\nIMAGE_W = 160\nMY_OWN = 3\n", encoding="utf-8")
+    (tmp_path / name).write_text("", encoding="utf-8")
+    told = []
+    update_car(tmp_path, say=told.append)
+    sentence = "Of what the earlier config.py said otherwise, put what you want into myconfig.py: DRIVE_LOOP_HZ = 60."
+    assert (sentence in told) is says
+
+
 def test_an_update_elsewhere_is_refused_and_writes_nothing(tmp_path):
     (tmp_path / "config.py").write_text("X = 1\n")
     with pytest.raises(SpecError, match=r"is not a car folder: it has no config\.py, or neither"):

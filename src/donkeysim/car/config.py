@@ -153,8 +153,9 @@ def peek_config(config_path: Path) -> Config:
     Raises:
         SpecError: A file is missing or is no Python.
     """
-    own = _run_own(config_path.parent / "myconfig.py", is_asked_for=False)
-    return Config(read_defaults(config_path.parent) | _run_file(config_path) | own)
+    own = config_path.with_name("myconfig.py")
+    values = read_defaults(config_path.parent) | _run_file(config_path)
+    return Config(values | _run_file(own) if own.is_file() else values)
 
 
 def make_default_config(folder: str | os.PathLike[str] = ".", changes: Mapping[str, Any] | None = None) -> Config:

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from donkeysim import __version__
-from donkeysim.car.config import TEMPLATE_FOLDER
+from donkeysim.car.config import TEMPLATE_FOLDER, make_default_config, peek_config
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.files import put_in_place, replace_file, write_whole
 
@@ -105,7 +105,19 @@ def update_car(folder: str | os.PathLike[str], template: str = "complete", say: 
             f"{Path(folder).resolve()} is not a car folder: it has no config.py, or neither manage.py nor myconfig.py; "
             "go to your car's folder, or make one with `donkey createcar --path ~/mysim`."
         )
+    changes = [] if "myconfig.py" in names else _list_changes(Path(folder) / "config.py")
     create_car(folder, template, overwrite=True, say=say)
+    if changes:  # before myconfig.py there was, in donkeycar 2, settings stood there
+        say(f"Of what the earlier config.py said otherwise, put what you want into myconfig.py: {', '.join(changes)}.")
+
+
+def _list_changes(config_path: Path) -> list[str]:
+    """Return the keys that a config.py sets otherwise than a new car's, with their values; none where it is broken."""
+    try:
+        given, usual = peek_config(config_path).to_dict(), make_default_config(config_path.parent).to_dict()
+    except SpecError:
+        return []
+    return [f"{name} = {given[name]!r}" for name in usual if given[name] != usual[name] and not callable(given[name])]
 
 
 def refuse_foreign_program(program: Path) -> None:
