@@ -1,5 +1,8 @@
 """`donkey` finds its commands, and ends with the exit code that says how it went."""
 
+import argparse
+from importlib import import_module
+
 import pytest
 
 from donkeysim.cli import donkey
@@ -18,6 +21,15 @@ def test_every_command_tells_how_it_is_used(name, capsys):
         run([name, "--help"])
     assert end.value.code == 0
     assert capsys.readouterr().out.startswith(f"usage: donkey {name}")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_takes_several_may_be_given_several_times(name):
+    """`--track A --track B` as well as `--track A B`; the last one alone must not count."""
+    parser = argparse.ArgumentParser()
+    import_module(f"donkeysim.cli.commands.{name}").add_arguments(parser)
+    several = [action for action in parser._actions if action.nargs == "+" and action.option_strings]
+    assert [action.dest for action in several if type(action) is not argparse._ExtendAction] == []
 
 
 def test_an_unknown_command_is_asked_wrongly(capsys):

@@ -133,6 +133,14 @@ def travelling(traveller, views):
         yield car
 
 
+def test_while_the_built_in_simulator_compiles_the_page_says_so(open_page, travelling):
+    """It knows its place, and where it could go, before it senses anything."""
+    travelling.inputs["telemetry"] = None
+    page = open_page(address=travelling.address)
+    expect(page.locator("#place-name")).to_have_text("generated_track")
+    expect(page.get_by_text("The simulator is getting ready")).to_be_visible()
+
+
 @pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
 def test_a_place_is_chosen_by_its_picture_and_the_car_goes_there(open_page, travelling, traveller, size):
     page = open_page(*size, address=travelling.address)

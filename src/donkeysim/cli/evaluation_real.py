@@ -37,7 +37,13 @@ _DRIVING = ("tracks", "look", "laps", "seed", "seeds", "workers", "address", "st
 def add_real_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe what judges pilots by recorded drives."""
     add = parser.add_argument
-    add("--real", nargs="+", metavar="TUB", help="compare with drives that were recorded, as by a real car; no laps")
+    add(
+        "--real",
+        nargs="+",
+        action="extend",
+        metavar="TUB",
+        help="compare with drives that were recorded, as by a real car; no laps",
+    )
     add(
         "--ceiling",
         type=float,

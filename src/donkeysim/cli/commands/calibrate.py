@@ -33,12 +33,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--corners", default="8x5", metavar="CxR", help="corners between squares, of another board (default 8x5)")
     lens = parser.add_mutually_exclusive_group()
     lens.add_argument(
-        "--views", nargs="+", metavar="PICTURES", help="pictures or folders: the board held before the camera"
+        "--views",
+        nargs="+",
+        action="extend",
+        metavar="PICTURES",
+        help="pictures or folders: the board held before the camera",
     )
     lens.add_argument("--camera", metavar="NAME|FILE", help="a lens that is known, in place of --views: preset or file")
     mount = parser.add_mutually_exclusive_group()
     mount.add_argument(
-        "--floor", nargs="+", metavar="PICTURES", help="pictures or folders: the board flat on the floor before the car"
+        "--floor",
+        nargs="+",
+        action="extend",
+        metavar="PICTURES",
+        help="pictures or folders: the board flat on the floor before the car",
     )
     mount.add_argument("--lane", metavar="DRIVE", help="a drive along a lane in place of --floor: tub, folder or film")
     add("--width", type=float, metavar="MM", help="of the lane, from the middle of one line to that of the other")

@@ -64,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         nargs="+",
+        action="extend",
         metavar="MODEL",
         help="pilot's file: .onnx, .tflite, .h5 or .keras, or built-in (default); several are compared",
     )
@@ -71,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tracks",
         nargs="+",
+        action="extend",
         metavar="TRACK",
         help="names of tracks, files, or folders of files (default: the config's track)",
     )

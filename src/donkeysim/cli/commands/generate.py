@@ -21,13 +21,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's options."""
     add = parser.add_argument
     add("out", metavar="DIR", help="folder to write into")
-    add("--track", dest="given_tracks", nargs="+", metavar="TRACK", help="names of tracks, or their files, or all")
+    add(
+        "--track",
+        dest="given_tracks",
+        nargs="+",
+        action="extend",
+        metavar="TRACK",
+        help="names of tracks, or their files, or all",
+    )
     add_tracks_argument(parser)
     add("--frames", type=int, metavar="N", help="how many (default 10000)")
     add("--shard", type=int, metavar="N", help="frames of a file (default 1000)")
     add("--cars", type=int, metavar="N", help="that each shard is driven with (default 10)")
     add("--every", type=int, metavar="N", help="twentieths of a second between frames of a car (default 4)")
-    add("--drivers", nargs="+", metavar="DRIVER", help="human, steady, fast; cars take turns (default: all)")
+    add(
+        "--drivers",
+        nargs="+",
+        action="extend",
+        metavar="DRIVER",
+        help="human, steady, fast; cars take turns (default: all)",
+    )
     add("--picture", metavar="WxH", help="size of the pictures (default 160x120)")
     add("--encoding", metavar="KIND", help="of pictures: jpg or png (default jpg)")
     add("--randomize", metavar="PRESET", help="vary light, colours, camera and car: mild, real, wide, or a file")

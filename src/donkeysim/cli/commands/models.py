@@ -29,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tflite", metavar="FILE", help="write this pilot, .h5 or .keras, as .tflite beside it; or anywhere"
     )
-    parser.add_argument("--tub", nargs="+", metavar="TUB", default=[], help="drives to make the integers for")
+    parser.add_argument(
+        "--tub", nargs="+", action="extend", metavar="TUB", default=[], help="drives to make the integers for"
+    )
     parser.add_argument("--onnx", metavar="FILE", help="write this pilot, .h5 or .keras, as .onnx beside it, for pages")
 
 

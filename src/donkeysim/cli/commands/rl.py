@@ -60,7 +60,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--minutes", type=float, metavar="M", help="for learning, earlier sessions included (default 10)")
     steps = "of all cars together, to learn from at most; without --minutes no other limit"
     add("--steps", type=int, metavar="N", help=steps)
-    add("--test", nargs="+", metavar="TRACK", help="tracks to drive a lap on at the end, where it has not learned")
+    add(
+        "--test",
+        nargs="+",
+        action="extend",
+        metavar="TRACK",
+        help="tracks to drive a lap on at the end, where it has not learned",
+    )
     add("--test-roads", type=int, default=0, metavar="N", help="random roads to drive a lap on at the end (default 0)")
     add("--out", metavar="DIR", help="folder to write into (default rl_TRACK_SEED)")
     add("--resume", metavar="DIR", help="continue with what was asked for in this folder")
@@ -78,7 +84,7 @@ def _add_task_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what is kept as a `TrainingTask`; the arguments have the names of its fields."""
     add = parser.add_argument
     tracks = "where to learn: names or files, or all (default generated_track)"
-    add("--track", dest="tracks", nargs="+", metavar="TRACK", help=tracks)
+    add("--track", dest="tracks", nargs="+", action="extend", metavar="TRACK", help=tracks)
     add("--roads", type=int, metavar="N", help="random roads to learn on besides (default 0)")
     add("--places", type=int, metavar="N", help="random places to learn in besides: roads, lines, floors (default 0)")
     add(

@@ -22,11 +22,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--track",
         nargs="+",
+        action="extend",
         default=[],
         metavar="NAME|FILE",
         help="places, the first one first; several, folders or patterns (default: the original's eleven)",
     )
-    add("--pilot", nargs="+", default=[], metavar="FILE", help="pilots beside the package's: .onnx, .h5, .keras")
+    add(
+        "--pilot",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="pilots beside the package's: .onnx, .h5, .keras",
+    )
     add_tracks_argument(parser)
 
 

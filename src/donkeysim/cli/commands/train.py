@@ -91,6 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tubs",
         dest="tubs",
         nargs="+",
+        action="extend",
         metavar="TUB",
         default=[],
         help="folders to learn from, separated by spaces or commas",

@@ -9,7 +9,9 @@ from donkeysim.core.files import check_place
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--tub", nargs="+", required=True, metavar="TUB", help="tubs, separated by spaces or commas")
+    parser.add_argument(
+        "--tub", nargs="+", action="extend", required=True, metavar="TUB", help="tubs, separated by spaces or commas"
+    )
     parser.add_argument("--record", metavar="KEY", help="only this key, for example user/angle")
     parser.add_argument("--out", metavar="FILE", help="the picture (default: TUB_hist.png or TUB_hist_KEY.png)")
 

@@ -15,7 +15,9 @@ from donkeysim.core.errors import format_count
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--tub", nargs="+", required=True, metavar="TUB", help="tubs, separated by spaces or commas")
+    parser.add_argument(
+        "--tub", nargs="+", action="extend", required=True, metavar="TUB", help="tubs, separated by spaces or commas"
+    )
     parser.add_argument("--model", required=True, metavar="FILE", help="the pilot: .h5, .keras, .onnx or .tflite")
     parser.add_argument("--type", help="the pilot's type, if the file does not say")
     parser.add_argument(

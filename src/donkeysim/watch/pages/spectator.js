@@ -88,6 +88,7 @@ function showState(next) {
   if (next.race) chooseRacer(before);
   else chooseCar(before);
   const section = next.is_loading ? "loading" : next.scene === null ? "menu" : "stage";
+  if (byId(section).hidden) scrollTo(0, 0); // the menu may have been scrolled
   showSection(section);
   if (section === "menu") showMenu();
   if (section === "loading") showLoading();

@@ -59,7 +59,7 @@ def write_new_track(name: str, folder: Path, path_file: Path | None = None, elem
     """
     target = _find_free(name, folder)
     if path_file is None:
-        path, width, cones = (_TEMPLATES / "path.toml").read_text(encoding="utf-8"), _SCRIPT_WIDTH, 0.65
+        path, width, cones = (_TEMPLATES / "path.toml").read_text(encoding="utf-8"), _SCRIPT_WIDTH, 0.85
     else:
         path, width, cones = _adapt(path_file, element)
     template = (_TEMPLATES / "new.toml").read_text(encoding="utf-8")

@@ -16,6 +16,7 @@ import { Views } from "/static/views.js";
 const GAMEPAD_INTERVAL_MS = 50;
 const VIDEO_RETRY_MS = 1000;
 const TILT_PATIENCE_MS = 1500;
+const RANDOM_PLACE = "random_place"; // where pilots for places that nobody has seen have learned
 const OWN_VIEW_MS = 300; // what this page has just done is shown before what the car reports
 
 const texts = new Texts("/static/texts");
@@ -135,7 +136,7 @@ function showDriver() {
 
 function showModeNote() {
   const hasPilot = Boolean(report?.pilot);
-  const isStranger = hasPilot && report.place && report.pilot_places.length > 0 && !report.pilot_places.includes(report.place);
+  const isStranger = hasPilot && report.place && report.pilot_places.length > 0 && !report.pilot_places.some((place) => place === report.place || place === RANDOM_PLACE);
   const name = driver.mode === "user" || !report ? "" : isStranger ? "stranger" : hasPilot ? "" : report.pilots.length ? "choose_pilot" : "no_pilots";
   setText(byId("mode-note"), name && texts.say(name, { pilot: report.pilot, places: report.pilot_places.join(", ") }));
   byId("road-note").hidden = Boolean(name) || report?.on_road !== false;

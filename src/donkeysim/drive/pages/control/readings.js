@@ -11,7 +11,7 @@ export class Readings {
   show(report) {
     this.showPace(report);
     byId("speed").hidden = report.speed === null;
-    byId("awaiting").hidden = report.speed !== null || report.places.length > 0; // in the menu the car has places, but senses nothing
+    byId("awaiting").hidden = report.speed !== null || (report.places.length > 0 && !report.place); // in the menu it may go to places, but is in none
     setText(byId("speed-value"), (report.speed ?? 0).toFixed(1));
     const kept = (report.num_records ?? 0) - report.num_erased;
     byId("record-count").hidden = !report.num_records;
