@@ -75,7 +75,9 @@ def drive_plainly(name, folder):
 
 def test_keys_drive_and_a_drive_becomes_a_tub_that_trains(page, address, tmp_path):
     open_page(page, address)
-    page.keyboard.press("c")
+    page.keyboard.press("v")
+    assert page.locator("#sight").input_value() == "seat"
+    page.keyboard.press("r")
     page.keyboard.down("w")
     speed = page.locator("#speed")
     wait(page, lambda: float(speed.text_content()) > 0.5, "the car does not drive")
@@ -222,12 +224,12 @@ def test_the_place_that_was_asked_for_last_is_the_one(page, address):
         page.locator("#place").select_option("waveshare")
         expect(page.locator("#cover")).to_be_hidden()
         page.wait_for_timeout(600)
-        page.keyboard.press("c")
+        page.keyboard.press("r")
         wait(page, lambda: count_records(page, "REC") > 0, "nothing is recorded")
         with page.expect_download() as download:
             page.locator("#save").click()
         assert download.value.suggested_filename == "donkeysim-waveshare.zip"
-        page.keyboard.press("c")
+        page.keyboard.press("r")
 
 
 def count_records(page, word=""):
@@ -238,9 +240,9 @@ def count_records(page, word=""):
 
 def test_a_recording_stays_when_one_drives_elsewhere(page, address):
     open_page(page, address)
-    page.keyboard.press("c")
+    page.keyboard.press("r")
     wait(page, lambda: count_records(page) > 30, "nothing is recorded")
-    page.keyboard.press("x")
+    page.keyboard.press("Delete")
     page.locator("#place").select_option("waveshare")
     expect(page.locator("#save")).to_be_hidden()
     expect(page.locator("#record")).to_have_attribute("aria-pressed", "false")

@@ -248,6 +248,13 @@ function cover(name, isFailed = false) {
   setText(byId("cover-text"), texts.say(name));
 }
 
+function seeNext() {
+  const sight = byId("sight");
+  const views = [...sight.options].filter((view) => !view.hidden);
+  sight.value = views[(views.findIndex((view) => view.selected) + 1) % views.length].value;
+  sight.dispatchEvent(new Event("change"));
+}
+
 function restart() { driver.reset(); keys.forget(); }
 
 function record() { driver.setRecording(!driver.isRecording); }
@@ -308,7 +315,7 @@ function format(seconds) {
 
 // -- what people do ---------------------------------------------------------------------------------------------------
 
-const PRESSED = { r: restart, c: record, x: drop, backspace: restart };
+const PRESSED = { r: record, delete: drop, backspace: restart, v: seeNext }; // as on the control page
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("select, input")) return;
