@@ -136,7 +136,7 @@ def test_train_py_of_the_car_folder_is_the_same(car, monkeypatch):
     [
         (["--tub", "nowhere"], "there is no tub"),
         (["--type", "lineal"], "did you mean 'linear'?"),
-        (["--model", "models/p.trt"], "must be converted"),
+        (["--model", "models/p.trt"], "not as .trt; give --model"),
         (["--transfer", "models/no.h5"], "there is no pilot"),
     ],
 )
