@@ -89,7 +89,8 @@ def place(seen, road):
     ring = paint_ring(pictures, poses[:, 2], CAMERA, own, floor)
     panels = stand_panels(pictures, poses, CAMERA, own, floor, road, lambda _share: None)
     likeness = np.ones(COUNT)
-    return PlaceSurvey(pictures, CAMERA, False, own, poses, likeness, np.zeros(1), floor, road, ring, panels, None, None)
+    seen = (likeness, np.zeros(1), floor, road, ring, panels, None, None)
+    return PlaceSurvey(pictures, CAMERA, False, own, poses, *seen)
 
 
 def test_points_lie_where_the_wall_stands(points):
