@@ -171,8 +171,8 @@ def _find_torque(trial: Path, car: str, gain: float, driven: DriveCommands, spee
     usual = load_car(car).torque_max
 
     @cache
-    def compare(share: float) -> float:
-        write_car(trial, car, gain, usual * math.exp(share))
+    def compare(logarithm: float) -> float:
+        write_car(trial, car, gain, usual * math.exp(logarithm))
         return _find_speed(_replay(trial, calm), RATE) - speed
 
     least, most = math.log(LEAST_SHARE), math.log(MOST_SHARE)

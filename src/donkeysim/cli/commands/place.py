@@ -106,7 +106,8 @@ def save_car(found: PlaceSurvey, arguments: argparse.Namespace, stem: Path) -> d
             console.print("how large all is was not told: give --width, the road's, in mm", soft_wrap=True)
     if found.driven is None or found.steering is None:
         return conf
-    match = match_car(stem, arguments.car, found.poses, found.driven, found.steering)
+    with show_progress("driving as the car did"):
+        match = match_car(stem, arguments.car, found.poses, found.driven, found.steering)
     conf["car"] = _name(match.car_file)
     is_scaled = not found.is_found or arguments.width is not None
     speed = f", {match.speed:.2f} m/s" if is_scaled else ""
