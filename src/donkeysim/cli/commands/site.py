@@ -13,6 +13,7 @@ from pathlib import Path
 
 from donkeysim.cli.console import console
 from donkeysim.cli.shared_options import add_tracks_argument
+from donkeysim.core.errors import format_count
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     out = Path(arguments.out).expanduser()
     site = write_site(out, specs, pilots, console.print)
     total = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
-    console.print(f"{out}: {len(site.places)} places, {len(site.pilots)} pilots, {total / 1e6:.1f} MB")
+    counts = format_count(len(site.places), "place"), format_count(len(site.pilots), "pilot")
+    console.print(f"{out}: {counts[0]}, {counts[1]}, {total / 1e6:.1f} MB")
     console.print(f"To look at it: python -m http.server --directory {out}, then http://localhost:8000")
     return 0
 
