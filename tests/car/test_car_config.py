@@ -259,6 +259,16 @@ def test_a_file_finds_what_lies_beside_it(car_folder, tmp_path_factory, monkeypa
     assert sys.path == path
 
 
+def test_packages_of_an_environment_inside_the_folder_stay_imported(car_folder, monkeypatch):
+    """NumPy, for example, cannot be imported twice."""
+    packages = car_folder.path / ".venv" / "site-packages"
+    packages.mkdir(parents=True)
+    (packages / "package_inside.py").write_text("WIDTH = 96", encoding="utf-8")
+    monkeypatch.syspath_prepend(packages)
+    assert car_folder.load("import package_inside\nIMAGE_W = package_inside.WIDTH").IMAGE_W == 96
+    assert "package_inside" in sys.modules
+
+
 def test_a_negative_greatest_throttle_inverts_the_stick(car_folder, caplog):
     assert car_folder.load("JOYSTICK_MAX_THROTTLE = -0.25").JOYSTICK_MAX_THROTTLE == -0.25
     assert not caplog.text

@@ -206,6 +206,19 @@ def test_a_server_that_goes_away_is_reported(make_lasting_env):
         step_often(env)
 
 
+def test_a_car_whose_server_has_gone_holds_no_other_back():
+    """It was never closed; a new one is alone on the server that listens there next."""
+    with OriginalServer() as server:
+        first = make_env(server.port)
+        assert first.car._peers.cars == {first.car}
+    with OriginalServer(server.port) as again:
+        second = make_env(again.port)
+        second.reset()
+        assert second.car._peers.cars == {second.car}
+        second.close()
+    first.close()
+
+
 def test_no_thread_is_left_behind(server):
     before = threading.active_count()
     for _ in range(3):

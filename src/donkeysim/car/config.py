@@ -236,9 +236,9 @@ def search_first(folder: Path) -> Iterator[None]:
     finally:
         sys.path[:] = before
         for name in sys.modules.keys() - known:
-            module = sys.modules[name]
+            module, beside = sys.modules[name], os.path.join(place, name.partition(".")[0])
             where = (getattr(module, "__file__", None), *getattr(module, "__path__", ()))
-            if any(str(path).startswith(place + os.sep) for path in where):
+            if any(str(path).startswith(beside) for path in where):  # not what an environment inside the folder has
                 del sys.modules[name]
 
 

@@ -21,7 +21,7 @@ from donkeysim.envs import server_lines
 from donkeysim.envs.conf import EnvConf
 from donkeysim.envs.conf_messages import Message
 from donkeysim.envs.sensor_frame import LapClock, SensorFrame
-from donkeysim.envs.waiting import WaitReport, find_peers
+from donkeysim.envs.waiting import WaitReport
 
 # Kernels take a minute or two on slow machines, a place a few seconds.
 LOAD_SECONDS = 180.0
@@ -100,7 +100,7 @@ class RemoteCar:
         self.last_fault = ""
         self.listeners: server_lines.Listeners = {}
         self._socket = server_lines.connect(host, port)
-        self._peers = find_peers(self._socket.getpeername())
+        self._peers = server_lines.find_peers(self._socket.getpeername())
         self._peers.join(self)
         self._thread = threading.Thread(target=self._read, name="simulator's answers", daemon=True)
         self._thread.start()
@@ -221,7 +221,7 @@ class RemoteCar:
         return self.get_moment()
 
     def follow_clock(self) -> None:
-        """Leave lock-step, see `Peers`."""
+        """Leave lock-step, see `server_lines.Peers`."""
         if self.is_led:
             self.is_led = False
             with contextlib.suppress(SimulatorError):

@@ -1,4 +1,7 @@
-"""The connection to a server and what it says, line by line: telemetry, with the original's faults mended."""
+"""The connection to a server and what it says, line by line: telemetry, with the original's faults mended.
+
+And which other cars of this program are connected to the same one.
+"""
 
 import base64
 import binascii
@@ -6,8 +9,10 @@ import logging
 import math
 import re
 import socket
-from collections.abc import Callable
-from typing import Any, get_type_hints
+import threading
+from collections.abc import Callable, Hashable
+from functools import cache
+from typing import Any, Protocol, get_type_hints
 
 import msgspec
 import numpy as np
@@ -169,3 +174,43 @@ def connect(host: str, port: int) -> socket.socket:
     connection.settimeout(None)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
+
+
+class Peer(Protocol):
+    """A car at a server."""
+
+    def follow_clock(self) -> None:
+        """Leave lock-step."""
+
+
+class Peers:
+    """Cars of this program at one server: in lock-step each would wait for the other's control, so two of them do not.
+
+    Attributes:
+        cars: All of them.
+        lock: Held while one enters lock-step or another one comes.
+    """
+
+    def __init__(self) -> None:
+        self.cars: set[Peer] = set()
+        self.lock = threading.RLock()
+
+    def join(self, car: Peer) -> None:
+        """Let a car drive there, too."""
+        with self.lock:
+            for other in self.cars:
+                _log.info("two cars of this program drive at one simulator, so their steps follow the clock")
+                other.follow_clock()
+            self.cars.add(car)
+
+    def leave(self, car: Peer) -> None:
+        """Let a car go."""
+        with self.lock:
+            self.cars.discard(car)
+
+
+@cache
+def find_peers(address: Hashable) -> Peers:
+    """Return the cars of this program at a server."""
+    del address
+    return Peers()

@@ -1,16 +1,10 @@
-"""What takes long is said in the log, on standard error where nobody set one up: waiting, and compiling.
-
-And who does not wait for each other.
-"""
+"""What takes long is said in the log, on standard error where nobody set one up: waiting, and compiling."""
 
 from __future__ import annotations
 
 import logging
-import threading
 import time
-from collections.abc import Hashable
-from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from donkeysim.sim.simulator import Simulator
@@ -40,46 +34,6 @@ class WaitReport:
         is_first, self._tells_at = self._tells_at == TELL_SECONDS, waited + STILL_SECONDS
         _log.warning("waiting for %s ...%s", self._what, "" if is_first else f" {waited:.0f} s so far")
         return True
-
-
-class Peer(Protocol):
-    """A car at a server."""
-
-    def follow_clock(self) -> None:
-        """Leave lock-step."""
-
-
-class Peers:
-    """Cars of this program at one server: in lock-step each would wait for the other's control, so two of them do not.
-
-    Attributes:
-        cars: All of them.
-        lock: Held while one enters lock-step or another one comes.
-    """
-
-    def __init__(self) -> None:
-        self.cars: set[Peer] = set()
-        self.lock = threading.RLock()
-
-    def join(self, car: Peer) -> None:
-        """Let a car drive there, too."""
-        with self.lock:
-            for other in self.cars:
-                _log.info("two cars of this program drive at one simulator, so their steps follow the clock")
-                other.follow_clock()
-            self.cars.add(car)
-
-    def leave(self, car: Peer) -> None:
-        """Let a car go."""
-        with self.lock:
-            self.cars.discard(car)
-
-
-@cache
-def find_peers(address: Hashable) -> Peers:
-    """Return the cars of this program at a server."""
-    del address
-    return Peers()
 
 
 def announce_kernels(stage: str) -> None:
