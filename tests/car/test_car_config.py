@@ -239,7 +239,7 @@ def test_what_the_original_takes_is_taken(car_folder, caplog, own, taken):
         ("LOGGING_LEVEL = 7", "LOGGING_LEVEL is 7, but takes one of"),
         (
             "AUGMENTATIONS = ['BRIGHTNESS']\nAUG_BRIGHTNESS_RANGE = (0.3, -0.1)",
-            "two of them from -1, the lower one first",
+            "two from -1 to 1, the lower one first",
         ),
     ],
 )

@@ -119,7 +119,7 @@ _SPECIAL_KINDS = {
     "AUGMENTATIONS": _items(_one_of("BRIGHTNESS", "BLUR", "MULTIPLY", "CROP", "TRAPEZE")),
     "AUG_BLUR_RANGE": _items(_number(0, 100), 2),
     "AUG_MULTIPLY_RANGE": _items(_number(0, 100), 2),
-    "AUG_BRIGHTNESS_RANGE": _either(_number(0, 10), Kind("two of them from -1, the lower one first", _is_range)),
+    "AUG_BRIGHTNESS_RANGE": _either(_number(0, 1), Kind("two from -1 to 1, the lower one first", _is_range)),
     **dict.fromkeys(("TRANSFORMATIONS", "POST_TRANSFORMATIONS"), _items(_TRANSFORMATION)),
     "LOGGING_FORMAT": Kind("a format of Python's logging such as '%(asctime)s %(message)s'", _is_log_format),
 }
