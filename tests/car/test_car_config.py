@@ -237,10 +237,7 @@ def test_what_the_original_takes_is_taken(car_folder, caplog, own, taken):
         ("WEB_CONTROL_PORT = 'http'", "WEB_CONTROL_PORT is 'http', but takes"),
         ("DRIVE_LOOP_HZ = float('nan')", "DRIVE_LOOP_HZ is nan, but takes"),
         ("LOGGING_LEVEL = 7", "LOGGING_LEVEL is 7, but takes one of"),
-        (
-            "AUGMENTATIONS = ['BRIGHTNESS']\nAUG_BRIGHTNESS_RANGE = (0.3, -0.1)",
-            "two from -1 to 1, the lower one first",
-        ),
+        ("AUGMENTATIONS = ['BRIGHTNESS']\nAUG_BRIGHTNESS_RANGE = (0.3, -0.1)", "two from -1 to 1, the lower one first"),
     ],
 )
 def test_other_values_are_refused(car_folder, own, sentence):
