@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -121,12 +119,3 @@ def test_hulls_are_as_the_index_says():
     assert tent.shadows[0].outline[0] == (-1.5, -1.5)
     rack = kinds["rack"].build(assets, 0)
     assert rack.shadows[0].height == 2.0 * rack.colliders[0].half_size[2] == 3.0
-
-
-def test_an_installed_package_has_every_file():
-    root = Path(art.__file__).parents[5]
-    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-    patterns = settings["tool"]["setuptools"]["package-data"]["donkeysim"]
-    suffixes = {path.suffix for path in art.FOLDER.rglob("*") if path.is_file()} - {".py", ".pyc"}
-    assert suffixes == {".png", ".npz", ".toml"}
-    assert {f"**/*{suffix}" for suffix in suffixes} <= set(patterns)

@@ -1,7 +1,8 @@
-"""Every file of the repository can lie on Windows and macOS too."""
+"""Every file of the repository can lie on Windows and macOS too, and every file of the package is installed."""
 
 import re
 import subprocess
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -36,3 +37,13 @@ def test_every_name_is_one_that_windows_takes(entries):
 
 def test_there_are_no_symbolic_links(entries):
     assert [path for mode, path in entries if mode == "120000"] == []
+
+
+def test_an_installed_package_has_every_file(entries):
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    package = ROOT / "src" / "donkeysim"
+    patterns = settings["tool"]["setuptools"]["package-data"]["donkeysim"]
+    installed = {path for pattern in patterns for path in package.glob(pattern)}
+    ours = {ROOT / path for _, path in entries if path.startswith("src/donkeysim/")}
+    assert len(ours) > 500
+    assert {path for path in ours - installed if path.suffix not in (".py", ".pyc", ".nbi", ".nbc")} == set()
