@@ -90,7 +90,7 @@ def test_lerobot_loads_pictures_and_videos_with_windows_in_time(tub, tmp_path):
 
 
 def test_minari_loads_pictures_actions_and_infos(tub, tmp_path):
-    python = find_python(tmp_path, "MINARI_PYTHON", "minari[hdf5]")
+    python = find_python(tmp_path, "MINARI_PYTHON", "minari[hdf5]", "pillow")  # which it imports and does not ask for
     pictures, actions, records = list_truth(tub)
     convert(tub, tmp_path / "root/me/drive-v0", "minari")
     os.rename(tmp_path / "root/me/drive-v0", tmp_path / "root/drive-v0")
