@@ -142,6 +142,53 @@ def test_the_viewer_answers_what_the_originals_does(env):
     assert env.step((0.0, 0.1))[1] >= 0.0
 
 
+class WrittenOut(DonkeyEnv):
+    """The original's class with what is overridden written out, as programs do that change a line of it."""
+
+    def step(self, action):
+        for _ in range(self.frame_skip):
+            self.viewer.take_action(action)
+            observation, reward, done, info = self.viewer.observe()
+        return observation, reward, done, False, info
+
+    def reset(self, *, seed=None, options=None):
+        self.viewer.handler.send_control(0, 0, 1.0)
+        self.viewer.reset()
+        self.viewer.handler.send_control(0, 0, 1.0)
+        observation, _, _, info = self.viewer.observe()
+        return observation, info
+
+    def close(self):
+        if self.viewer is not None:
+            self.viewer.quit()
+        if self.proc is not None:
+            self.proc.quit()
+
+
+def test_a_class_of_ones_own_may_write_out_what_the_originals_does():
+    env = WrittenOut(conf=HERE)
+    for _ in range(2):
+        picture, info = env.reset(seed=1)
+        assert picture.shape == (120, 160, 3)
+        assert info["speed"] < 1e-3
+        for _ in range(10):
+            *_, terminated, truncated, info = env.step((0.0, 0.5))
+        assert (terminated, truncated) == (False, False)
+        assert info["speed"] > 0.3
+    env.close()
+
+
+def test_a_car_stays_at_its_start_until_it_is_driven(env):
+    """Programs look at it once more after a reset, whatever was driven with before."""
+    for reset in (env.reset, env.viewer.reset):
+        for _ in range(10):
+            env.step((0.0, 1.0))
+        reset()
+        for _ in range(5):
+            _, _, _, info = env.viewer.observe()
+        assert info["speed"] < 1e-3
+
+
 def test_a_handler_has_all_its_readings_before_the_first_step():
     handler = DonkeyEnv(conf=HERE).viewer.handler
     assert (handler.cte, handler.x, handler.speed, handler.lap_count) == (0.0, 0.0, 0.0, 0)

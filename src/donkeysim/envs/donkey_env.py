@@ -23,7 +23,7 @@ from donkeysim.envs.conf import supply_defaults as supply_defaults
 from donkeysim.envs.conf_messages import make_road_message
 from donkeysim.envs.launch import LaunchedSimulator, is_listening
 from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
-from donkeysim.envs.reset import read_seed, read_start
+from donkeysim.envs.reset import Start, read_seed, read_start
 from donkeysim.envs.rules import compute_reward, is_over, make_info
 from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.viewer import EndFunction, RewardFunction, Viewer
@@ -191,18 +191,24 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         start = read_start(options)
         seed = read_seed(seed)
         super().reset(seed=seed)
-        self._is_over = False
+        moment = self.begin_episode(seed, start)
+        return moment.image, self._make_info(moment)
+
+    def begin_episode(self, seed: int | None = None, start: Start | None = None) -> SensorFrame:
+        """Put the car on its start, braked, as `viewer.reset` and `reset` do, which classes of one's own may change."""
+        self._is_over, self.controls = False, (0.0, 0.0, 1.0)
         if isinstance(self.car, BuiltInCar):
-            self._moment = self.car.begin_episode(seed, start)
+            moment = self.car.begin_episode(seed, start)
         elif start is None:
-            self._moment = self.car.begin_episode(seed)
+            moment = self.car.begin_episode(seed)
         else:
             raise SpecError("a simulator elsewhere chooses the start of its cars; leave the options of reset out.")
+        self._moment = moment
         if self._viewer is not None:
             self._viewer.handler.over = False
-            self._viewer.handler.take(self._moment)
+            self._viewer.handler.take(moment)
         self._show()
-        return self._moment.image, self._make_info(self._moment)
+        return moment
 
     def regen_road(self, road_style: int = 0, rand_seed: int = 0, turn_increment: float = 0.0) -> None:
         """Have another road made, where roads are generated; call `reset` next.
@@ -271,6 +277,10 @@ class DonkeyEnv(ShownEnv[ByteArray]):
 
     def close(self) -> None:
         """Let go of the simulator, and end it if it was started for this environment."""
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Do what `close` does, which classes of one's own may change, for `viewer.quit`."""
         super().close()
         self.car.close()
         if self.proc is not None:

@@ -64,10 +64,10 @@ class ViewedEnv(Protocol):
     def observe(self) -> tuple[ByteArray, float, bool, dict[str, Any]]:
         """Drive on for a twentieth of a second."""
 
-    def reset(self) -> Any:
+    def begin_episode(self) -> SensorFrame:
         """Put the car on its start."""
 
-    def close(self) -> None:
+    def let_go(self) -> None:
         """Let go of the simulator."""
 
 
@@ -84,7 +84,7 @@ class SimClient:
 
     def stop(self) -> None:
         """Let go of the simulator."""
-        self._env.close()
+        self._env.let_go()
 
 
 class Handler:
@@ -175,7 +175,7 @@ class Handler:
 
     def reset(self) -> None:
         """Put the car on its start."""
-        self._env.reset()
+        self._env.begin_episode()
 
     send_reset_car = reset
 
@@ -329,4 +329,4 @@ class Viewer:
 
     def quit(self) -> None:
         """Let go of the simulator."""
-        self._env.close()
+        self._env.let_go()
