@@ -95,8 +95,16 @@ def test_no_end_at_all_is_a_path_without_a_limit(most):
 # ---- the environment's object ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [lambda: DonkeyEnv(level="warehouse"), lambda: DonkeyEnv("warehouse", HERE)])
-def test_a_level_is_a_scene_by_name_or_by_place(make):
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: DonkeyEnv(level="warehouse"),
+        lambda: DonkeyEnv("warehouse", HERE),
+        lambda: DonkeyEnv("donkey-warehouse-v0", conf=HERE),
+        lambda: DonkeyEnv(level="donkeysim/donkey-warehouse-v0"),
+    ],
+)
+def test_a_level_is_a_scene_by_name_or_by_place_or_by_id(make):
     env = make()
     assert env.simulator.scene.name == "warehouse"
     env.close()

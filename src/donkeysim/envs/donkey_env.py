@@ -22,6 +22,7 @@ from donkeysim.envs.conf import EnvConf, read_conf
 from donkeysim.envs.conf import supply_defaults as supply_defaults
 from donkeysim.envs.conf_messages import make_road_message
 from donkeysim.envs.launch import LaunchedSimulator, is_listening
+from donkeysim.envs.registration import SCENE_BY_ID
 from donkeysim.envs.remote import LOAD_SECONDS, RemoteCar
 from donkeysim.envs.reset import Start, read_seed, read_start
 from donkeysim.envs.rules import compute_reward, is_over, make_info
@@ -93,7 +94,7 @@ class DonkeyEnv(ShownEnv[ByteArray]):
             conf: See docs/envs/donkey_env.md.
             render_mode: "rgb_array": `render` returns a view from behind the car, 640x360; "human": a window shows it
                 after every step, in real time; None: nothing.
-            level: The original's name of `scene`; wins.
+            level: The original's name of `scene`; wins. An id means its scene.
 
         Raises:
             SpecError: `conf` is not possible, or there is no display for a window.
@@ -104,7 +105,8 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         self.conf = read_conf(conf)
         self.frame_skip = self.conf.frame_skip
         self.proc: LaunchedSimulator | None = None
-        self.car = self._open_car(level or scene, self.conf)
+        place = (level or scene).removeprefix("donkeysim/")
+        self.car = self._open_car(SCENE_BY_ID.get(place, place), self.conf)
         self.controls: Sequence[float] = (0.0, 0.0, 0.0)
         self._viewer: Viewer | None = None
         self._moment: SensorFrame | None = None
