@@ -484,6 +484,19 @@ def test_what_else_the_old_module_has_is_there(tmp_path):
     env.close()
 
 
+def test_a_library_s_wrapper_passes_on_what_is_asked_of_the_environment():
+    env = gym.make("donkey-generated-track-v0", conf=HERE)
+    limited = gym.wrappers.TimeLimit(gym.wrappers.GrayScaleObservation(env), 5)
+    limited.reset()
+    assert limited.viewer is limited.unwrapped.viewer is env.viewer
+    limited.set_reward_fn(lambda handler, done: 7.0 + done)
+    steps = [limited.step((0.0, 0.1)) for _ in range(5)]
+    assert [reward for _, reward, _, _ in steps] == [7.0] * 5
+    assert [done for *_, done, _ in steps] == [False] * 4 + [True]
+    assert gym.modernise(env).viewer is env.viewer
+    limited.close()
+
+
 @pytest.mark.parametrize("place", ["class", "text"])
 def test_an_environment_of_ones_own_is_registered_as_then(place):
     entry = Countdown if place == "class" else f"{__name__}:Countdown"

@@ -131,7 +131,10 @@ class OldEnv(Env):
     @property
     def unwrapped(self) -> Any:
         """The environment itself: its `viewer` and functions of one's own for rewards are there."""
-        self._inner = self._inner or OldEnv(self.env.unwrapped)
+        inner = self.env.unwrapped
+        if isinstance(inner, modernise):  # Gymnasium's wrappers are around it
+            return inner.env.unwrapped
+        self._inner = self._inner or OldEnv(inner)
         return self._inner
 
     def __getattr__(self, name: str) -> Any:
@@ -287,6 +290,11 @@ class modernise(gymnasium.Env[Any, Any]):  # noqa: N801  (called as a function i
     def close(self) -> None:
         """Let go of everything."""
         self.env.close()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "env":
+            raise AttributeError(name)
+        return getattr(self.env, name)
 
 
 class _Wrappers:
