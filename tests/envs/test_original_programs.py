@@ -220,6 +220,30 @@ def test_a_handler_takes_the_originals_messages(env, caplog):
         env.viewer.set_cam_config(fovv=33)
 
 
+def test_a_lidar_is_turned_on_by_its_message_as_by_a_conf():
+    env = DonkeyEnv(conf=HERE)
+    env.reset()
+    assert env.step((0.0, 0.0))[4]["lidar"] == []
+    handler = env.viewer.handler
+    handler.send_lidar_config(deg_per_sweep_inc=10, num_sweeps_levels=2)
+    assert env.step((0.0, 0.0))[4]["lidar"].shape == handler.lidar.shape == (72,)
+    handler.blocking_send({"msg_type": "lidar_config", "degPerSweepInc": "5", "numSweepsLevels": "0"})  # 0 keeps it
+    assert env.step((0.0, 0.0))[4]["lidar"].shape == (144,)
+    with pytest.raises(SpecError, match="'degPerSweepInc' in lidar_config is an old name"):
+        handler.send_lidar_config(degPerSweepInc=5)
+    env.close()
+
+
+def test_rewards_and_ends_may_be_given_to_the_handler_itself(env):
+    env.reset(seed=1)
+    handler = env.viewer.handler
+    was = handler.calc_reward, handler.determine_episode_over
+    handler.set_reward_fn(lambda handler, done: handler.max_cte + done)
+    handler.set_episode_over_fn(lambda handler: setattr(handler, "over", True))
+    assert env.step((0.0, 0.1))[1:3] == (handler.max_cte + 1, True)
+    handler.calc_reward, handler.determine_episode_over = was
+
+
 def test_either_camera_is_changed_by_its_own_message(env):
     env.viewer.set_cam_config(msg_type="cam_config_b", img_w=64, img_h=48, img_d=3, fov=33)
     kinds = [message["msg_type"] for message in env.conf.messages]

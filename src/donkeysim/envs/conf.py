@@ -181,7 +181,7 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
         exe_path=_read_path(given),
         road=make_road_message(**road) if (road := {key: given[key] for key in ROAD_KEYS if key in given}) else None,
         messages=(*_make_messages(given, resolution), *((lidar_message,) if lidar_message else ())),
-        lidar=_read_lidar(lidar_message) if lidar_message else None,
+        lidar=read_lidar(lidar_message) if lidar_message else None,
         **{key: _read_number(given, key, getattr(EnvConf, key), *limits) for key, limits in _LIMITS.items()},
     )
     if checked.is_remote:
@@ -342,18 +342,27 @@ def _make_lidar_message(given: Mapping[str, Any]) -> Message | None:
     flat = {key: given[key] for key in _LIDAR_ONLY if key in given}
     if "lidar_config" not in given and not flat:
         return None
-    lidar = {**_read_table(given, "lidar_config"), **flat}
+    return make_lidar_message({**_read_table(given, "lidar_config"), **flat})
+
+
+def make_lidar_message(lidar: Mapping[str, Any]) -> Message:
+    """Return a `lidar_config` of those of `LIDAR_FIELDS` that are given.
+
+    Raises:
+        SpecError: There is no such field.
+    """
+    _refuse_unknown("lidar_config", lidar, tuple(LIDAR_FIELDS))
     fields = {name: str(lidar.get(key, default)) for key, (name, default) in LIDAR_FIELDS.items()}
     return {"msg_type": "lidar_config", **fields}
 
 
-def _read_lidar(message: Message) -> LidarSpec:
-    """Return the lidar that a simulator makes of a message, after telling what it changes about it."""
+def read_lidar(message: Message, before: LidarSpec | None = None) -> LidarSpec:
+    """Return the lidar that a simulator makes of a message after another, once what it changes about it is told."""
     from donkeysim.wire.settings import change_lidar  # it loads the simulator, which takes two seconds
 
     request = read_request(message).request
     assert isinstance(request, ConfigureLidar), "a lidar_config is read as one"
-    lidar, note = change_lidar(LidarSpec(), request)
+    lidar, note = change_lidar(before or LidarSpec(), request)
     if note:
         _log.warning("%s", note)
     return lidar

@@ -15,7 +15,7 @@ import numpy as np
 from donkeysim.core.errors import SceneError, SpecError, WireError, describe_unknown
 from donkeysim.core.types import ByteArray
 from donkeysim.envs.built_in import BuiltInCar
-from donkeysim.envs.conf import EnvConf
+from donkeysim.envs.conf import EnvConf, make_lidar_message, read_lidar
 from donkeysim.envs.conf_messages import (
     CAMERA_DEFAULTS,
     CAR_KEYS,
@@ -145,6 +145,14 @@ class Handler:
         self.starting_line_index = 0 if telemetry.lap or moment.lap_times else -1
         self.dq = self.missed_checkpoint = moment.is_disqualified
 
+    def set_reward_fn(self, reward_fn: RewardFunction) -> None:
+        """Reward by `reward_fn(handler, done)` from now on."""
+        self.calc_reward = MethodType(reward_fn, self)  # type: ignore[method-assign]
+
+    def set_episode_over_fn(self, ep_over_fn: EndFunction) -> None:
+        """End episodes by `ep_over_fn(handler)`, which sets `handler.over`, from now on."""
+        self.determine_episode_over = MethodType(ep_over_fn, self)  # type: ignore[method-assign]
+
     def determine_episode_over(self) -> None:
         """Set `over` where the original's rule ends the episode."""
         self.over = self.over or (self._moment is not None and is_over(self._moment, self.max_cte))
@@ -232,6 +240,10 @@ class Handler:
             table |= size
         self._configure(make_camera_message(kind, table))
 
+    def send_lidar_config(self, **fields: Any) -> None:
+        """Turn the lidar on, or change it: `fields` as in `lidar_config` of a conf; the others are its defaults."""
+        self._configure(make_lidar_message(fields))
+
     def send_regen_road(self, road_style: int = 0, rand_seed: int = 0, turn_increment: float = 0.0) -> None:
         """Have another road made, see `DonkeyEnv.regen_road`."""
         self._env.car.regen_road(make_road_message(road_style, rand_seed, turn_increment))
@@ -257,7 +269,10 @@ class Handler:
     def _configure(self, message: dict[str, str]) -> None:
         env = self._env
         others = [one for one in env.conf.messages if one["msg_type"] != message["msg_type"]]
-        env.conf = replace(env.conf, messages=(*others, message))
+        lidar = env.conf.lidar
+        if message["msg_type"] == "lidar_config":
+            lidar = read_lidar(message, lidar)
+        env.conf = replace(env.conf, messages=(*others, message), lidar=lidar)
         env.car.configure(env.conf)
 
 
@@ -274,13 +289,7 @@ class Viewer:
         self.client = self.handler.client
         self.address = env.conf.address
 
-    def set_reward_fn(self, reward_fn: RewardFunction) -> None:
-        """Reward by `reward_fn(handler, done)` from now on."""
-        self.handler.calc_reward = MethodType(reward_fn, self.handler)  # type: ignore[method-assign]
-
-    def set_episode_over_fn(self, ep_over_fn: EndFunction) -> None:
-        """End episodes by `ep_over_fn(handler)`, which sets `handler.over`, from now on."""
-        self.handler.determine_episode_over = MethodType(ep_over_fn, self.handler)  # type: ignore[method-assign]
+        self.set_reward_fn, self.set_episode_over_fn = self.handler.set_reward_fn, self.handler.set_episode_over_fn
 
     def set_car_config(
         self, body_style: str, body_rgb: tuple[int, int, int], car_name: str, font_size: int = 100
