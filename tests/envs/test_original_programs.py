@@ -210,8 +210,8 @@ def test_a_handler_takes_the_originals_messages(env, caplog):
     assert env.simulator.get_body(0).name == "Berta"
     handler.blocking_send({"msg_type": "car_config", "body_style": "f1", "body_r": 1, "car_name": "Carla"})
     assert env.simulator.get_body(0).name == "Carla"
-    handler.queue_message({"msg_type": "set_position", "pos_x": "1"})
-    assert "set_position is for a simulator elsewhere; the car in this process takes reset and step." in caplog.text
+    handler.queue_message({"msg_type": "quit_app"})
+    assert "quit_app is for a simulator elsewhere; the car in this process takes reset and step." in caplog.text
     handler.send_load_scene("warehouse")
     assert "the scene stays: make an environment of warehouse, or connect to a simulator." in caplog.text
     env.viewer.set_cam_config(fov=70, img_w=64)
@@ -295,6 +295,22 @@ def test_the_path_is_asked_of_the_simulator_here_as_of_one_elsewhere(env, caplog
     assert (heard[1]["pos_x"], heard[1]["pos_z"]) == pytest.approx((8.0 * -place[1], 8.0 * place[0]), abs=1e-3)
     assert "index 10000 is not a node of this path" in caplog.text
     assert handler.client.is_connected()
+
+
+def test_a_car_here_is_put_elsewhere_as_by_a_server(env, caplog):
+    """Programs begin their episodes at a node of the path, in the original's raw units."""
+    env.reset(seed=1)
+    handler, nodes = env.viewer.handler, []
+    handler.fns["node_position"] = nodes.append
+    handler.blocking_send({"msg_type": "node_position", "index": "40"})
+    place = {key: str(value) for key, value in nodes[0].items() if key[:3] == "pos" or key[0] == "Q"}
+    handler.blocking_send({"msg_type": "set_position", **place})
+    info = env.step((0.0, 0.0))[4]
+    assert info["pos"] == pytest.approx([float(place[f"pos_{axis}"]) / 8.0 for axis in "xyz"], abs=2e-3)
+    assert info["car"][2] == pytest.approx(2.0 * math.degrees(math.atan2(nodes[0]["Qy"], nodes[0]["Qw"])) % 360, abs=1)
+    handler.blocking_send({"msg_type": "set_position", "pos_x": "1"})
+    assert "set_position: pos_y is missing" in caplog.text
+    assert env.reset()[1]["pos"] != pytest.approx(info["pos"], abs=0.1)
 
 
 def test_a_start_line_is_told_as_the_originals_handler_does(env):

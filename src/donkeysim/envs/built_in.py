@@ -109,6 +109,14 @@ class BuiltInCar:
         answer: dict[str, Any] = msgspec.to_builtins(settings.describe_node(self.simulator, request.index))
         return answer
 
+    def take(self, message: Message) -> None:
+        """Do with the car what a server does on a message, such as `set_position`.
+
+        Raises:
+            WireError: A field is missing or wrong.
+        """
+        _apply(self.simulator, self.row, message)
+
     def configure(self, conf: EnvConf) -> None:
         """Let car and sensors be as this says from now on."""
         self._conf = conf
@@ -220,6 +228,10 @@ def _change_road(scene: str, old: RoadSpec | None, message: Message) -> RoadSpec
 def configure_car(simulator: Simulator, row: int, conf: EnvConf) -> None:
     """Dress a car and set its sensors, as a server does on the same messages."""
     for message in conf.messages:
-        command, _ = settings.make_command(simulator, row, read_request(message).request)
-        if command is not None:
-            simulator.apply(command)
+        _apply(simulator, row, message)
+
+
+def _apply(simulator: Simulator, row: int, message: Message) -> None:
+    command, _ = settings.make_command(simulator, row, read_request(message).request)
+    if command is not None:
+        simulator.apply(command)

@@ -249,16 +249,19 @@ class Handler:
         self._env.car.regen_road(make_road_message(road_style, rand_seed, turn_increment))
 
     def queue_message(self, msg: Mapping[str, Any]) -> None:
-        """Send a message to a simulator elsewhere; of those to the car in this process, the ones that configure it."""
+        """Send a message to a simulator elsewhere; those about the car, the car in this process takes as well."""
         message = {str(key): str(value) for key, value in msg.items()}
-        kind = message.get("msg_type")
+        kind, car = message.get("msg_type"), self._env.car
         if kind in CONFIGURES:
             self._configure(check_message(message))
-        elif isinstance(self._env.car, RemoteCar):
-            self._env.car.send(message)
-        elif kind == "node_position":
+        elif isinstance(car, RemoteCar):
+            car.send(message)
+        elif kind in ("node_position", "set_position"):
             try:
-                tell_listener(self.fns, self._env.car.describe_node(message))
+                if kind == "set_position":
+                    car.take(message)
+                else:
+                    tell_listener(self.fns, car.describe_node(message))
             except (SceneError, WireError) as error:  # as a server does, which answers it by a message
                 _log.warning("%s", error)
         else:
