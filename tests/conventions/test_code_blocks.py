@@ -244,7 +244,7 @@ def test_messages_and_headers_are_read_by_what_reads_them(block):
         assert read_header(block.text).kind == value["kind"]
     elif block.document == "docs/guide/README.md":
         assert value["msg_type"]  # the rest: tests/wire
-    elif value.get("msg_type") in REPLIES:
+    elif value.get("msg_type") in REPLIES and "time_step" not in value:  # a `step_mode` goes both ways
         msgspec.convert(value, REPLIES[value["msg_type"]], strict=True)
     elif "msg_type" in value:
         assert read_request(value).note == ""

@@ -69,10 +69,37 @@ def test_two_environments_of_one_program_do_not_wait_for_each_other(simulator):
     assert time.monotonic() - begun < 9.0
     assert not one.car.is_led
     other.close()
-    one.reset()
-    assert one.car.is_led, "alone again, it drives in lock-step"
+    assert wait_until(lambda: one.reset() and one.car.is_led), "alone again, it drives in lock-step"
     one.step([0.0, 0.3])
     one.close()
+
+
+def test_environments_of_two_programs_do_not_wait_for_each_other(simulator):
+    """As those of `SubprocVecEnv`: when one begins an episode in the midst of a step, the others rest."""
+    with WireClient(simulator.address) as other:
+        env = DonkeyEnv(conf={"port": simulator.address[1]})
+        other.read_until("car_loaded")
+        begun = time.monotonic()
+        for _ in range(3):
+            other.send({"msg_type": "control", "throttle": "0.1"})
+            env.reset()
+            env.step([0.0, 0.3])
+        assert time.monotonic() - begun < 9.0
+        assert not env.car.is_led
+    assert wait_until(lambda: env.reset() and env.car.is_led), "alone again, it drives in lock-step"
+    env.close()
+
+
+def test_who_comes_while_an_environment_is_led_is_not_led_with_it_for_longer_than_an_episode(simulator):
+    env = DonkeyEnv(conf={"port": simulator.address[1]})
+    env.reset()
+    assert env.car.is_led
+    with WireClient(simulator.address) as other:
+        other.read_until("car_loaded")
+        env.reset()
+        assert not env.car.is_led
+        assert [other.read_until("telemetry") for _ in range(3)], "time goes by without its controls"
+    env.close()
 
 
 def test_lock_step_is_as_repeatable_as_the_built_in_simulator(simulator):

@@ -189,6 +189,47 @@ def test_a_server_that_loads_for_long_but_answers_is_not_given_up(quick_waits, m
     assert asked == [{"msg_type": "get_protocol_version"}]
 
 
+class NumberingServer(OriginalServer):
+    """As ours: it numbers its telemetry and resets, and answers `step_mode`, here always in the same way."""
+
+    def __init__(self, answer):
+        self._answer, self._frame = answer, 0
+        super().__init__()
+
+    def _take(self, client, message, stop):
+        super()._take(client, message, stop)
+        self.is_frozen = False
+        if message["msg_type"] == "step_mode":
+            self.say(client, self._answer)
+
+    def say(self, client, message):
+        if message["msg_type"] == "telemetry":
+            self._frame += 1
+            message |= {"frame": self._frame, "reset_count": len(self.of_kind("reset_car"))}
+        super().say(client, message)
+
+
+def test_lock_step_is_left_where_others_drive_and_asked_for_again_at_every_reset(make_lasting_env):
+    with NumberingServer({"msg_type": "step_mode", "step_mode": "synchronous", "cars": 2}) as server:
+        env = make_lasting_env(server.port)
+        for _ in range(2):
+            env.reset()
+            env.step([0.0, 0.0])
+        assert [message["step_mode"] for message in server.of_kind("step_mode")] == ["synchronous", "asynchronous"] * 2
+        assert not env.car.is_led
+
+
+def test_a_server_that_refuses_lock_step_is_asked_once(make_lasting_env, caplog):
+    with NumberingServer({"msg_type": "error", "error": "step_mode: not in a race."}) as server:
+        env = make_lasting_env(server.port)
+        for _ in range(3):
+            env.reset()
+            env.step([0.0, 0.0])
+        assert len(server.of_kind("step_mode")) == 1
+        assert not env.car.is_led
+        assert caplog.text.count("says: step_mode: not in a race.") == 1
+
+
 def test_a_server_that_falls_silent_is_reported(server, make_lasting_env, monkeypatch):
     monkeypatch.setattr(remote, "ANSWER_SECONDS", 0.3)
     env = make_lasting_env(server.port)

@@ -424,6 +424,17 @@ def test_in_lock_step_each_control_is_one_step_and_one_answer(show):
     assert show.kinds[1][-1] is OutputKind.ANSWER
 
 
+def test_who_sets_the_step_mode_is_told_for_how_many_cars_each_step_waits(show):
+    show.say(1, "step_mode", step_mode="synchronous", time_step="0.05")
+    assert [message for message in show.take(1) if message["msg_type"] == "step_mode"] == [
+        {"msg_type": "step_mode", "step_mode": "synchronous", "cars": 2}
+    ]
+    assert not [message for message in show.take(2) if message["msg_type"] == "step_mode"]
+    show.simulation.leave(2)
+    show.say(1, "step_mode", step_mode="asynchronous")
+    assert show.take(1)[-1] == {"msg_type": "step_mode", "step_mode": "asynchronous", "cars": 1}
+
+
 def test_in_lock_step_other_requests_wait_for_their_turn(show):
     enter_lock_step(show)
     show.say(1, "control", throttle="0.5")

@@ -1,8 +1,7 @@
 """A car in a simulator behind a socket, ours or the original's: connected, seated and driven without a single sleep.
 
-A thread reads what the server says and keeps the newest moment. With a server that numbers its telemetry (`frame`,
-ours), `step` drives in lock-step, unless another car of this program drives there; `step_mode` is never said to one
-that does not, which it would stop for good.
+A thread reads what the server says and keeps the newest moment. A server that numbers its telemetry (`frame`, ours) is
+driven in lock-step while nobody else drives there; `step_mode` is never said to another, which it would stop for good.
 """
 
 from __future__ import annotations
@@ -93,8 +92,8 @@ class RemoteCar:
         self._send_lock = threading.Lock()
         self._trouble: Exception | None = None
         self._moment: SensorFrame | None = None
-        self.moment_count = self._reset_count = self._seated_count = 0
-        self._has_spoken = self._is_seated = self.is_led = self._is_closed = False
+        self.moment_count = self._reset_count = self._seated_count = self._step_cars = 0
+        self._has_spoken = self._is_seated = self.is_led = self._is_refused = self._is_closed = False
         self._laps = LapClock()
         self._lap_count = 0
         self.last_fault = ""
@@ -207,10 +206,8 @@ class RemoteCar:
         )
         moment = self.get_moment()
         before, count = moment.telemetry.reset_count, self.moment_count
-        with self._peers.lock:
-            if self.has_lock_step and not self.is_led and self._peers.cars == {self}:
-                self.is_led = True
-                self.send({"msg_type": "step_mode", "step_mode": "synchronous", "time_step": TIME_STEP})
+        if self.has_lock_step and not self._is_refused:
+            self._lead()
         self.ask_reset()
         self.drive(0.0, 0.0, 1.0)
         if self.has_lock_step:
@@ -219,6 +216,19 @@ class RemoteCar:
             last = count + MOMENTS_AFTER_RESET
             self._wait(lambda: self.moment_count >= last, ANSWER_SECONDS, "send telemetry")
         return self.get_moment()
+
+    def _lead(self) -> None:
+        """Enter lock-step, or stay there, if this car is alone: else each would wait for the other's next control."""
+        self._step_cars = 0
+        with self._peers.lock:
+            if self._peers.cars != {self}:
+                return
+            self.is_led = True
+            self.send({"msg_type": "step_mode", "step_mode": "synchronous", "time_step": TIME_STEP})
+        self._wait(lambda: self._step_cars > 0 or self._is_refused, ANSWER_SECONDS, "answer a step_mode")
+        if self._step_cars > 1:
+            self.follow_clock()
+        self.is_led &= self._step_cars == 1
 
     def follow_clock(self) -> None:
         """Leave lock-step, see `server_lines.Peers`."""
@@ -272,17 +282,11 @@ class RemoteCar:
                 if self._is_closed or waited >= seconds:
                     said = f" It said: {self.last_fault}" if self.last_fault else ""
                     raise SimulatorError(f"the simulator at {self._where} did not {doing} in {seconds:g} s.{said}")
-                self._check_silence(waited)
+                if not self._has_spoken and self._conf.exe_path is None and waited >= SILENCE_SECONDS:
+                    raise server_lines.make_silent(self._where, SILENCE_SECONDS)
                 if report.tell() and not self._has_spoken:
                     self.send({"msg_type": "get_protocol_version"})  # answered even while a scene loads
                 self._news.wait(min(seconds - waited, LONGEST_NAP))
-
-    def _check_silence(self, waited: float) -> None:
-        if not self._has_spoken and self._conf.exe_path is None and waited >= SILENCE_SECONDS:
-            raise SimulatorError(
-                f"{self._where} takes connections but has not said a word in {SILENCE_SECONDS:g} s, as a simulator "
-                "would; see what listens there, or give the host and port of a simulator that runs."
-            )
 
     def send(self, message: Message) -> None:
         """Send a message, without a newline, which the original does not take; raises as `drive`."""
@@ -290,11 +294,7 @@ class RemoteCar:
             with self._send_lock:
                 self._socket.sendall(json.dumps(message).encode())
         except OSError as error:
-            raise self._trouble or self._make_lost(error) from error
-
-    def _make_lost(self, error: OSError | None) -> SimulatorError:
-        why = f" ({error.strerror})" if error is not None and error.strerror else ""
-        return SimulatorError(f"the connection to the simulator at {self._where} has ended{why}; is it still running?")
+            raise self._trouble or server_lines.make_lost(self._where, error) from error
 
     # -- on the reading thread ----------------------------------------------------------------------------------------
 
@@ -307,12 +307,12 @@ class RemoteCar:
                 for line in splitter.feed(data):
                     self._take(line)
         except OSError as error:
-            trouble = self._make_lost(error)
+            trouble = server_lines.make_lost(self._where, error)
         except (SceneError, SimulatorError, WireError) as error:
             trouble = error
         self._peers.leave(self)
         with self._news:
-            self._trouble = trouble or self._make_lost(None)
+            self._trouble = trouble or server_lines.make_lost(self._where, None)
             self._news.notify_all()
 
     def _take(self, line: bytes) -> None:
@@ -334,6 +334,8 @@ class RemoteCar:
         elif kind == "scene_names":
             self.scene_names = tuple(str(name) for name in message.get("scene_names") or ())
             self._choose_scene()
+        elif kind == "step_mode":
+            self._step_cars = int(message.get("cars") or 1)
         elif kind == "collision_with_starting_line":
             start_line, crossed = server_lines.read_crossing(message)
             if start_line == 0:
@@ -347,9 +349,12 @@ class RemoteCar:
             if fault.startswith(LATE_CONTROL):
                 return
             self.last_fault = fault
+            self._is_refused |= fault.startswith("step_mode")
             if self._is_going and self._is_seated:  # we may not leave
                 self.scene, self._is_going = self._left_scene, False
             _log.warning("the simulator at %s says: %s", self._where, self.last_fault)
+        with self._news:
+            self._news.notify_all()
         server_lines.tell_listener(self.listeners, message)
 
     def _take_scene(self, kind: str, name: object) -> None:

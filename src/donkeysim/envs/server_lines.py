@@ -176,6 +176,20 @@ def connect(host: str, port: int) -> socket.socket:
     return connection
 
 
+def make_lost(where: str, error: OSError | None) -> SimulatorError:
+    """Return what is said when the connection to a simulator has ended."""
+    why = f" ({error.strerror})" if error is not None and error.strerror else ""
+    return SimulatorError(f"the connection to the simulator at {where} has ended{why}; is it still running?")
+
+
+def make_silent(where: str, seconds: float) -> SimulatorError:
+    """Return what is said of something that listens and says nothing."""
+    return SimulatorError(
+        f"{where} takes connections but has not said a word in {seconds:g} s, as a simulator would; see what listens "
+        "there, or give the host and port of a simulator that runs."
+    )
+
+
 class Peer(Protocol):
     """A car at a server."""
 

@@ -330,16 +330,18 @@ class Simulation:
             self._drain(client)
 
     def _set_step_mode(self, client: Client, request: messages.SetStepMode) -> None:
-        del client
         if request.step_count is not None:
             self._lock_step.step_count = request.step_count
         if request.is_synchronous:
             now = self._read_clock()
-            for client in self.clients.values():
-                client.queue.heard = now
+            for one in self.clients.values():
+                one.queue.heard = now
             self._lock_step.is_on = True
         elif request.is_synchronous is False:
             self.leave_lock_step()
+        mode = "synchronous" if self._lock_step.is_on else "asynchronous"
+        cars = sum(one.car is not None for one in self.clients.values())
+        self.outputs.append(make_event(client, messages.StepMode(step_mode=mode, cars=cars)))
 
     def leave_lock_step(self) -> None:
         """Let the clock say again when time moves on."""

@@ -180,6 +180,13 @@ class SetStepMode(Request, frozen=True, tag="step_mode"):
         return cls(is_synchronous=None if mode is None else modes[mode], step_count=step_count)
 
 
+class StepMode(Reply, frozen=True, tag="step_mode"):
+    """How time goes on from now on, "synchronous" or "asynchronous", and how many cars of clients there are."""
+
+    step_mode: str
+    cars: int
+
+
 class RegenerateRoad(Request, frozen=True, tag="regen_road"):
     """Make a new road, in scenes whose road is generated.
 
