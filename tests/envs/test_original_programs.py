@@ -85,6 +85,14 @@ def test_a_path_of_a_program_that_is_not_there_is_told_where_nobody_listens(tmp_
         DonkeyEnv(conf=conf)
 
 
+@pytest.mark.parametrize("where", ["conf", "kwargs"])
+def test_a_program_may_ask_for_no_window(where):
+    asked = {**HERE, "headless": True}
+    env = gym.make("donkey-generated-track-v0", **({"conf": asked} if where == "conf" else asked))
+    assert env.reset().shape == (120, 160, 3)
+    env.close()
+
+
 @pytest.mark.parametrize("most", [sys.maxsize, math.inf])
 def test_no_end_at_all_is_a_path_without_a_limit(most):
     env = DonkeyEnv(conf={**HERE, "max_cte": most})

@@ -41,7 +41,9 @@ RUNS_ALREADY = "remote"
 """An `exe_path` of no program: a simulator runs elsewhere, at `host` and `port`."""
 
 RANGE_KEYS = ("steer_limit", "throttle_min", "throttle_max")
-RACER_KEYS = ("racer_name", "country", "bio", "guid")
+UNUSED_KEYS = ("racer_name", "country", "bio", "guid", "headless")
+"""Taken, and of no use here: who drives is for races, and no simulator of ours has a window of its own."""
+
 ENV_KEYS = (
     *("start_delay", "max_cte", "frame_skip", "cam_resolution", "log_level", "host", "port", "exe_path"),
     *(*RANGE_KEYS, "action_log", "randomization", "look", "car", "camera"),
@@ -78,7 +80,7 @@ _LIMITS = {
 }
 """Least and greatest value of the keys that are fractional numbers."""
 
-FLAT_KEYS = (*ENV_KEYS, *ROAD_KEYS, *CAR_KEYS, *RACER_KEYS, *CAMERA_DEFAULTS, *LIDAR_FIELDS)
+FLAT_KEYS = (*ENV_KEYS, *ROAD_KEYS, *CAR_KEYS, *UNUSED_KEYS, *CAMERA_DEFAULTS, *LIDAR_FIELDS)
 """Keys of a `conf` beside its tables."""
 _LIDAR_ONLY = tuple(key for key in LIDAR_FIELDS if key not in CAMERA_DEFAULTS)
 
