@@ -93,6 +93,16 @@ def test_a_program_may_ask_for_no_window(where):
     env.close()
 
 
+def test_a_throttle_may_be_always_the_same():
+    env = DonkeyEnv(conf={**HERE, "throttle_min": 0.25, "throttle_max": 0.25})
+    env.action_space.seed(1)
+    env.reset()
+    action = env.action_space.sample()
+    assert action[1] == 0.25
+    assert not env.step(action)[2]
+    env.close()
+
+
 @pytest.mark.parametrize("most", [sys.maxsize, math.inf])
 def test_no_end_at_all_is_a_path_without_a_limit(most):
     env = DonkeyEnv(conf={**HERE, "max_cte": most})

@@ -144,8 +144,8 @@ class EnvConf:
 
     def __post_init__(self) -> None:
         low, high = self.throttle_min, self.throttle_max
-        if low >= high:
-            raise SpecError(f"throttle_min {low:g} is not below throttle_max {high:g}; swap them.")
+        if low > high:
+            raise SpecError(f"throttle_min {low:g} is above throttle_max {high:g}; swap them.")
 
 
 def supply_defaults(conf: dict[str, Any]) -> None:
