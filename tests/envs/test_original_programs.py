@@ -9,6 +9,7 @@ import math
 import socket
 import sys
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -91,6 +92,29 @@ def test_a_program_may_ask_for_no_window(where):
     env = gym.make("donkey-generated-track-v0", **({"conf": asked} if where == "conf" else asked))
     assert env.reset().shape == (120, 160, 3)
     env.close()
+
+
+def test_a_grey_picture_may_have_three_channels():
+    """`img_d` 1 beside a `cam_resolution` of three channels, which some programs always give."""
+    conf = {**HERE, "cam_resolution": (60, 80, 3), "cam_config": {"img_w": 80, "img_h": 60, "img_d": 1}}
+    env = DonkeyEnv(conf=conf)
+    picture, _ = env.reset()
+    assert picture.shape == env.observation_space.shape == (60, 80, 3)
+    assert (picture == picture[:, :, :1]).all()
+    env.viewer.set_cam_config(fov=100)
+    wider = env.step((0.0, 0.1))[0]
+    assert (wider.std(axis=2) == 0.0).all(), "still grey"
+    assert (wider != picture).any()
+    env.viewer.set_cam_config(img_d=3)
+    assert (env.step((0.0, 0.1))[0].std(axis=2) > 0.0).any(), "in colour"
+    env.viewer.set_cam_config(img_d=1)
+    assert (env.step((0.0, 0.1))[0].std(axis=2) == 0.0).all()
+    env.close()
+    batch = gymnasium.make_vec("donkey-generated-track-v0", num_envs=2, conf=conf)
+    pictures, _ = batch.reset()
+    assert pictures.shape == (2, 60, 80, 3)
+    assert (pictures.std(axis=3) == 0.0).all()
+    batch.close()
 
 
 def test_a_throttle_may_be_always_the_same():

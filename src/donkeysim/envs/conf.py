@@ -377,8 +377,10 @@ def _make_messages(given: Mapping[str, Any], resolution: tuple[int, int, int]) -
         if table
     ]
     height, width, depth = resolution
-    size = {"img_h": height, "img_w": width, "img_d": depth}
-    messages.append(make_camera_message("cam_config", {**_merge_camera(given), **size}))
+    camera = _merge_camera(given)
+    if _read_side("img_d", camera.get("img_d")) != 1:  # else grey, in three channels if `cam_resolution` has them
+        camera["img_d"] = depth
+    messages.append(make_camera_message("cam_config", {**camera, "img_h": height, "img_w": width}))
     if "cam_config_b" in given:
         messages.append(make_camera_message("cam_config_b", _read_table(given, "cam_config_b")))
     return tuple(map(check_message, messages))

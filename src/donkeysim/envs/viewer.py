@@ -234,7 +234,8 @@ class Handler:
             if key not in CAMERA_DEFAULTS:
                 raise SpecError(describe_unknown(f"key in {kind}", key, CAMERA_DEFAULTS))
         if kind == "cam_config":
-            size = dict(zip(("img_h", "img_w", "img_d"), self.camera_img_size, strict=True))
+            height, width, depth = self.camera_img_size
+            size = {"img_h": height, "img_w": width} | ({"img_d": 1} if depth == 1 else {})  # three may be grey
             if any(str(table.get(key, 0)) not in ("0", str(side)) for key, side in size.items()):
                 _log.warning("pictures stay %s: give cam_resolution in conf for others.", self.camera_img_size)
             table |= size
