@@ -184,6 +184,7 @@ def test_the_view_from_behind_is_drawn_on_request():
         ({"body_style": "f1", "body_rgb": 7}, "body_rgb"),
         ({"fov": "wide"}, "fov"),
         ({"log_level": "LOUD"}, "log_level"),
+        ("remote", "conf is 'remote', but must be a dict"),
     ],
 )
 def test_an_impossible_conf_is_refused_with_what_is_possible(conf, words):
@@ -197,6 +198,11 @@ def test_an_impossible_action_is_refused_with_what_was_given(env, action):
     sentence = f"the action is {action}; it takes two finite numbers, steering and throttle, and the brake if you like."
     with pytest.raises(SpecError, match=f"^{re.escape(sentence)}$"):
         env.step(action)
+
+
+def test_a_conf_in_the_place_of_the_scene_is_no_scene():
+    with pytest.raises(DonkeySimError, match="unknown scene"):
+        DonkeyEnv({"max_cte": 5})
 
 
 def test_stepping_before_the_first_reset_is_refused():

@@ -165,6 +165,8 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
     Raises:
         SpecError: An unknown key, or a value that is not possible.
     """
+    if not isinstance(conf, Mapping | None):
+        raise SpecError(f"conf is {shorten(repr(conf))}, but must be a dict, for example {{'max_cte': 5}}.")
     given = dict(conf or {})
     given.pop("level", None)  # the original writes the scene into what it was given
     _refuse_unknown("conf", given, (*FLAT_KEYS, *_TABLES))

@@ -105,7 +105,7 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         self.conf = read_conf(conf)
         self.frame_skip = self.conf.frame_skip
         self.proc: LaunchedSimulator | None = None
-        place = (level or scene).removeprefix("donkeysim/")
+        place = str(level or scene).removeprefix("donkeysim/")
         self.car = self._open_car(SCENE_BY_ID.get(place, place), self.conf)
         self.controls: Sequence[float] = (0.0, 0.0, 0.0)
         self._viewer: Viewer | None = None
