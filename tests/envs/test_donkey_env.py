@@ -3,6 +3,8 @@
 import re
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import gymnasium
 import numpy as np
@@ -198,6 +200,30 @@ def test_an_impossible_action_is_refused_with_what_was_given(env, action):
     sentence = f"the action is {action}; it takes two finite numbers, steering and throttle, and the brake if you like."
     with pytest.raises(SpecError, match=f"^{re.escape(sentence)}$"):
         env.step(action)
+
+
+def test_a_thread_may_drive_while_another_one_resets_configures_and_looks():
+    """As programs do whose keys begin a new episode; before, Python itself ended with a memory fault."""
+    env = DonkeyEnv(render_mode="rgb_array")
+    env.reset(seed=1)
+    has_ended = threading.Event()
+
+    def drive():
+        count = 0
+        while not has_ended.is_set():
+            assert env.step([0.1, 0.4])[0].shape == (120, 160, 3)
+            count += 1
+        return count
+
+    with ThreadPoolExecutor(2) as pool:
+        drivers = [pool.submit(drive) for _ in range(2)]
+        for index in range(100):
+            assert env.reset()[0].shape == (120, 160, 3)
+            env.viewer.set_cam_config(fov=60 + index % 60)
+            assert env.render().shape == (360, 640, 3)
+        has_ended.set()
+    assert all(driver.result() > 10 for driver in drivers)
+    env.close()
 
 
 def test_a_conf_in_the_place_of_the_scene_is_no_scene():

@@ -1,5 +1,6 @@
 """A car in a simulator of this process: no port, no waiting, any speed."""
 
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +28,13 @@ from donkeysim.world.tracks import find_road
 
 
 class BuiltInCar:
-    """One car alone on a track."""
+    """One car alone on a track; what one thread does with it waits for what another one does.
+
+    Attributes:
+        simulator: Where it drives.
+        row: Which car it is there.
+        lock: Held while something is done with it.
+    """
 
     def __init__(self, scene: str, conf: EnvConf, seed: int = 0) -> None:
         """Build the track, quickly; the car is put on it by `open`.
@@ -40,6 +47,7 @@ class BuiltInCar:
         experiment = replace(conf.experiment, scenes=(place,), seed=seed)
         self.simulator = open_simulator(experiment.specify_world(), log=experiment.log)
         self.row = 0
+        self.lock = threading.RLock()
         self._conf = conf
         self._seed = seed
         self._episode = 0
@@ -70,21 +78,23 @@ class BuiltInCar:
             seed: Of every random number from now on; None: go on with new ones.
             start: Where on the path; None: on the grid.
         """
-        if seed is not None:
-            self._seed, self._episode = seed, 0
-        self.simulator.restore(self._beginning)
-        self.simulator.seed_world(0, int(hash_words(self._seed, self._episode, 0, 0)) & 0x7FFFFFFFFFFFFFFF)
-        self._episode += 1
-        if start is not None:
-            self.simulator.put_on_path(self.row, start.along, start.offset, start.yaw)
-        self._begin_anew()
-        return self.observe()
+        with self.lock:
+            if seed is not None:
+                self._seed, self._episode = seed, 0
+            self.simulator.restore(self._beginning)
+            self.simulator.seed_world(0, int(hash_words(self._seed, self._episode, 0, 0)) & 0x7FFFFFFFFFFFFFFF)
+            self._episode += 1
+            if start is not None:
+                self.simulator.put_on_path(self.row, start.along, start.offset, start.yaw)
+            self._begin_anew()
+            return self.observe()
 
     def step(self, steering: float, throttle: float, brake: float = 0.0) -> SensorFrame:
         """Drive, see `drive`, for a twentieth of a simulated second and return what the car senses then."""
-        self.drive(steering, throttle, brake)
-        self.advance()
-        return self.observe()
+        with self.lock:
+            self.drive(steering, throttle, brake)
+            self.advance()
+            return self.observe()
 
     def regen_road(self, message: Message) -> None:
         """Go on on another road, made as a `regen_road` says; the next episode begins there.
@@ -92,10 +102,11 @@ class BuiltInCar:
         Raises:
             SceneError: The scene's road is not a generated one.
         """
-        place, scene = self.simulator.spec.scene, self.simulator.scene
-        self.simulator.change_scene(replace(place, road=_change_road(scene.name, scene.road, message)))
-        self._begin_anew()
-        self._beginning = self._find_beginning()
+        with self.lock:
+            place, scene = self.simulator.spec.scene, self.simulator.scene
+            self.simulator.change_scene(replace(place, road=_change_road(scene.name, scene.road, message)))
+            self._begin_anew()
+            self._beginning = self._find_beginning()
 
     def describe_node(self, message: Message) -> dict[str, Any]:
         """Return what a server says to a `node_position`.
@@ -115,13 +126,15 @@ class BuiltInCar:
         Raises:
             WireError: A field is missing or wrong.
         """
-        _apply(self.simulator, self.row, message)
+        with self.lock:
+            _apply(self.simulator, self.row, message)
 
     def configure(self, conf: EnvConf) -> None:
         """Let car and sensors be as this says from now on."""
-        self._conf = conf
-        configure_car(self.simulator, self.row, conf)
-        self._beginning = self._find_beginning()
+        with self.lock:
+            self._conf = conf
+            configure_car(self.simulator, self.row, conf)
+            self._beginning = self._find_beginning()
 
     def prepare_place(self, scene: str) -> Place:
         """Return another place, made for `move`: takes a second, and may be called on another thread.
@@ -206,7 +219,8 @@ class BuiltInCar:
 
     def close(self) -> None:
         """Stop the simulator's threads."""
-        self.simulator.close()
+        with self.lock:
+            self.simulator.close()
 
 
 def specify_place(scene: str, conf: EnvConf) -> SceneSpec:

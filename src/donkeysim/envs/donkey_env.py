@@ -275,7 +275,8 @@ class DonkeyEnv(ShownEnv[ByteArray]):
     def _draw(self) -> ByteArray:
         if not isinstance(self.car, BuiltInCar):
             return self._require_moment().image
-        return draw_car(self.car.simulator, self.car.row)
+        with self.car.lock:
+            return draw_car(self.car.simulator, self.car.row)
 
     def close(self) -> None:
         """Let go of the simulator, and end it if it was started for this environment."""
