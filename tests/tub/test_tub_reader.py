@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 import time
 
 import pytest
@@ -11,6 +12,7 @@ from PIL import Image
 
 from donkeysim.core.errors import TubError
 from donkeysim.tub.folder import next_tub_path, open_tubs, split_paths
+from donkeysim.tub.formats.convert import convert
 from donkeysim.tub.reader import TubReader
 from donkeysim.tub.writer import TubWriter
 from tub.drives import INPUTS, TYPES, make_picture, make_record, write_tub
@@ -181,6 +183,30 @@ def test_broken_and_missing_pictures_are_named(tmp_path):
     ):
         with pytest.raises(TubError, match=text):
             record.load_image()
+
+
+@pytest.mark.original("Tubs", "pictures in folders within `images`", "read")
+def test_pictures_in_folders_within_that_of_pictures_are_read_and_those_elsewhere_are_not(tmp_path):
+    """As in tubs that people put together of several, a folder for each."""
+    tub = write_tub(tmp_path / "data", 5)
+    (tub / "images/left").mkdir()
+    (tub / "images/0_cam_image_array_.jpg").rename(tub / "images/left/0.jpg")
+    records = list(TubReader(tub))
+    wanted = records[1].read_image()
+    records[1].locate_image().rename(tub / "images/left/1.jpg")
+    for name in ("left/1.jpg", "left\\1.jpg"):
+        records[1].values["cam/image_array"] = name
+        assert records[1].read_image() == wanted
+    if sys.platform != "win32":
+        (tub / "images/link").symlink_to(tmp_path)
+    for name in ("left/../1.jpg", "/left/1.jpg", "left//1.jpg", "left/", "C:/1.jpg", "link/1.jpg", "", ".."):
+        records[2].values["cam/image_array"] = name
+        with pytest.raises(TubError, match=r"no picture|cannot be read"):
+            records[2].read_image()
+    catalog = tub / "catalog_0.catalog"
+    catalog.write_text(catalog.read_text().replace('"0_cam_image_array_.jpg"', '"left/0.jpg"'))
+    convert(tub, tmp_path / "copy", "tub")
+    assert next(iter(TubReader(tmp_path / "copy"))).locate_image() == tmp_path / "copy/images/left_0.jpg"
 
 
 values = st.fixed_dictionaries(

@@ -100,15 +100,23 @@ class TubRecord:
             raise TubError(f"the picture {path} of record {self.index} cannot be read ({error.strerror}).") from error
 
     def locate_image(self, key: str = IMAGE_KEY) -> Path:
-        """Return where a picture lies.
+        """Return where a picture lies: in the folder of pictures, or in a folder within it.
 
         Raises:
-            TubError: The record has none under this key.
+            TubError: The record has none under this key, or its name leads out of the tub.
         """
         name = self.values.get(key)
-        if not isinstance(name, str) or Path(name).name != name:
+        if isinstance(name, str) and Path(name).name == name and "\\" not in name:
+            return self.image_folder / name
+        *folders, last = name.replace("\\", "/").split("/") if isinstance(name, str) else [""]
+        place = self.image_folder
+        for part in folders:
+            place /= part
+            if not part.strip(".") or ":" in part or place.is_symlink():
+                last = ""
+        if Path(last).name != last or not last:
             raise TubError(f"record {self.index} in {self.image_folder.parent} has no picture {key!r}.")
-        return self.image_folder / name
+        return place / last
 
 
 class TubReader:

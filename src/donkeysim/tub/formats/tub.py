@@ -63,7 +63,7 @@ def _read(record: TubRecord, key: str, with_pictures: bool) -> Picture | None:
     try:
         data = record.read_image(key)
         measure_picture(data)
-        return Picture(record.locate_image(key).name, data if with_pictures else b"")
+        return Picture(str(record.values[key]), data if with_pictures else b"")
     except (TubError, *PICTURE_ERRORS):
         return None
 
@@ -99,7 +99,7 @@ def _list_private(record: DriveRecord) -> dict[str, Any]:
 
 def _save(folder: Path, position: int, key: str, picture: Picture) -> str:
     """Write a picture file and return its name."""
-    name = picture.name
+    name = re.sub(r"[/\\]", "_", picture.name)
     if not _PLAIN_NAME.fullmatch(name):  # a file from anywhere may say anything
         name = name_picture(position, re.sub(r"[^\w-]", "_", key))
         name = str(Path(name).with_suffix(".png")) if picture.data.startswith(_PNG) else name
