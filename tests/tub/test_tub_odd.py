@@ -4,6 +4,7 @@ import io
 import json
 import os
 import runpy
+import shutil
 
 import pytest
 from PIL import Image
@@ -12,6 +13,7 @@ from donkeysim.cli.donkey import run
 from donkeysim.core.errors import DonkeySimError, TubError
 from donkeysim.learn.dataset import read_records
 from donkeysim.learn.kinds import get_kind
+from donkeysim.learn.pilot import BUILT_IN_PILOT
 from donkeysim.tub.overview import read_overview
 from donkeysim.tub.reader import TubReader
 from donkeysim.tub.values import read_number
@@ -94,10 +96,26 @@ def test_an_index_or_a_time_that_none_can_be_is_passed_over(folder, capsys, kind
 
 @pytest.mark.parametrize("kind", ["mcap", "parquet", "lerobot", "tub"])
 def test_pictures_that_are_none_are_left_out_of_what_is_converted_and_counted(folder, capsys, kind):
-    for number, content in ((4, b""), (5, b"no picture")):
+    torn = (folder / "data/images/6_cam_image_array_.jpg").read_bytes()[:-4]
+    for number, content in ((4, b""), (5, b"no picture"), (6, torn)):
         (folder / f"data/images/{number}_cam_image_array_.jpg").write_bytes(content)
     assert run(["convert", "data", "out" if kind in ("lerobot", "tub") else f"out.{kind}", "--to", kind]) == 0
-    assert "28 records" in capsys.readouterr().out
+    assert "27 records" in capsys.readouterr().out
+
+
+def test_pictures_that_are_none_are_left_out_of_a_plot(folder, capsys, caplog):
+    picture = folder / "data/images/4_cam_image_array_.jpg"
+    picture.write_bytes(picture.read_bytes()[:-4])
+    shutil.copy(BUILT_IN_PILOT, "p.onnx")
+    assert run(["tubplot", "--tub", "data", "--model", "p.onnx", "--noshow"]) == 0
+    assert "with 29 records" in capsys.readouterr().out
+    assert "lacks the picture of 1 record" in caplog.text
+
+
+def test_what_follows_a_whole_picture_does_no_harm(folder):
+    picture = folder / "data/images/4_cam_image_array_.jpg"
+    picture.write_bytes(picture.read_bytes() + bytes(20))
+    assert len(list(TubReader("data").iterate_seen())) == 30
 
 
 def test_only_finite_numbers_are_numbers():

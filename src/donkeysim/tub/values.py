@@ -132,13 +132,19 @@ def decode_picture(data: bytes) -> ByteArray:
         return np.asarray(image.convert("RGB"))
 
 
+_ENDS = (b"\xff\xd9", b"IEND\xaeB`\x82")
+"""What a whole JPEG and a whole PNG end with."""
+
+
 def measure_picture(data: bytes) -> str:
     """Return the size of a picture file as people write it, such as "160x120" or "160x120 grey".
 
     Raises:
-        OSError: It is no picture.
+        OSError: It is no picture, or its end is missing.
     """
     with Image.open(io.BytesIO(data)) as image:
+        if not data.endswith(_ENDS):
+            image.load()  # is it torn, or does something follow its end?
         return f"{image.width}x{image.height}{GREY if image.mode == 'L' else ''}"
 
 
