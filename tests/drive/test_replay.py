@@ -61,6 +61,19 @@ def test_a_pilot_forgets_where_another_session_begins(tmp_path, config):
     assert pilot.resets == 2
 
 
+def test_records_that_do_not_say_what_the_driver_did_are_passed_over(tmp_path, config, caplog):
+    with TubWriter(tmp_path / "data", INPUTS, TYPES) as writer:
+        for number in range(4):
+            writer.write_record(make_record(number) | ({"user/throttle": None} if number in (0, 2) else {}))
+    driven, said = compare_drive([TubReader(tmp_path / "data")], StandInPilot(), config, 100)
+    assert driven == [(-0.9, 0.25), (-0.7, 0.25)]
+    assert len(said) == 2
+    assert "2 records without the driver's command" in caplog.text
+    delete_range(tmp_path / "data", 1, 3)
+    with pytest.raises(TubError, match=r"record 0 of .* does not say what the driver did"):
+        compare_drive([TubReader(tmp_path / "data")], StandInPilot(), config, 100)
+
+
 def test_what_a_pilot_wants_beside_the_picture_comes_from_the_record(tmp_path, config):
     with TubWriter(tmp_path / "data", (*INPUTS, "imu/acl_x", "accel/accel_x"), (*TYPES, "float", "float")) as writer:
         writer.write_record({**make_record(0), "imu/acl_x": 0.75})

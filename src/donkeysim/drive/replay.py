@@ -1,5 +1,6 @@
 """A pilot looks at a recorded drive again: what would it have done at each record?"""
 
+import logging
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
@@ -9,11 +10,13 @@ from PIL import Image
 
 from donkeysim.car.config import Config
 from donkeysim.car.transform import fit_picture, make_transform
-from donkeysim.core.errors import SpecError, TubError
+from donkeysim.core.errors import SpecError, TubError, format_count
 from donkeysim.core.pilot import Pilot
 from donkeysim.core.types import ByteArray, FloatArray, Report
 from donkeysim.tub.film import find_saliency
 from donkeysim.tub.reader import TubReader, TubRecord, read_channel, read_command
+
+_log = logging.getLogger(__name__)
 
 _REMEMBERING_KINDS = ("memory", "rnn", "3d")
 
@@ -77,10 +80,10 @@ def compare_drive(
 ) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
     """Return what the driver did and what a pilot says, (angle, throttle) each, for the first `limit` records.
 
-    Records without a picture are passed over and told.
+    Records without a picture, or without the driver's command, are passed over and told.
 
     Raises:
-        TubError: No record is wanted, none has a picture, or one lacks something else.
+        TubError: No record is wanted, none has a picture, none says what the driver did, or one lacks something else.
     """
     if limit < 1:
         raise TubError(f"{limit} records were asked for; compare at least one.")
@@ -88,10 +91,19 @@ def compare_drive(
     records = [record for tub in tubs for record in islice(tub.iterate_seen(), limit)][:limit]
     if not records:
         raise TubError(f"no record of {', '.join(str(tub.path) for tub in tubs)} has a picture that can be read.")
-    driven, said = [], []
+    driven: list[tuple[float, float]] = []
+    said: list[tuple[float, float]] = []
     for done, record in enumerate(records, start=1):
-        driven.append(read_command(record))
+        try:
+            command = read_command(record)
+        except TubError:
+            if done == len(records) and not driven:
+                raise
+            continue
+        driven.append(command)
         angle, throttle = replay.answer(record)[:2]
         said.append((angle, throttle))
         report(done, len(records))
+    if len(driven) < len(records):
+        _log.warning("%s without the driver's command: left out.", format_count(len(records) - len(driven), "record"))
     return driven, said
