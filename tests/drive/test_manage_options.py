@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from donkeysim.car.folder import create_car
+from donkeysim.cli.donkey import run
 from donkeysim.core.errors import SpecError
 from donkeysim.drive.options import Options, parse_options, run_program
 
@@ -42,6 +43,26 @@ def test_wrong_use_prints_the_usage_and_ends_with_1(words, capsys):
         parse_options(words)
     assert end.value.code == 1
     assert "Usage:\n    manage.py drive" in capsys.readouterr().err
+
+
+@pytest.mark.original("Programs and other files", "`--chaos`, `--aug`, `--file` … of older versions", "told what to do")
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        ("drive --chaos", "unrecognized arguments: --chaos; nothing steers at random"),
+        ("drive --camera=stereo", "'stereo' is not there: a simulated car has one camera; leave it out"),
+        ("train --model=a.h5 --aug --checkpoint=b.h5", "; name the pilot to begin with by --transfer; set AUGMENT"),
+        ("train --model=a.h5 --file=tubs.txt", "; name the tubs themselves"),
+    ],
+)
+def test_options_of_older_versions_are_told_with_what_to_do_instead(words, advice, capsys):
+    with pytest.raises(SystemExit):
+        parse_options(words.split())
+    assert advice in capsys.readouterr().err.partition("\n")[0]
+    if words.startswith("train"):
+        with pytest.raises(SystemExit):
+            run(words.split())
+        assert advice in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [["-h"], ["--help"], ["drive", "--help"]])

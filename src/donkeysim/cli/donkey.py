@@ -15,7 +15,7 @@ from typing import NoReturn
 from donkeysim import __version__
 from donkeysim.cli.shared_options import use_track_folders
 from donkeysim.core.errors import describe_unknown
-from donkeysim.drive.options import run_program
+from donkeysim.drive.options import explain_former, run_program
 
 COMMANDS = {
     "createcar": "make a car folder: manage.py, config.py, myconfig.py, train.py, data, models, logs",
@@ -58,7 +58,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the sentence and where help is."""
-        print(f"{self.prog}: {message.rstrip('.')}; see {self.prog} --help", file=sys.stderr)
+        print(f"{self.prog}: {explain_former(message)}; see {self.prog} --help", file=sys.stderr)
         raise SystemExit(2)
 
 

@@ -123,17 +123,42 @@ def add_drive_options(parser: argparse.ArgumentParser) -> None:
     add("--model", help="a pilot (.h5, .keras, .onnx, .tflite) for the modes local and local_angle")
     add("--js", dest="use_joystick", action="store_true", help="drive with a joystick as well as with the page")
     add("--type", dest="kind", help="type of the pilot, if its file does not say")
-    add("--camera", choices=("single",), default="single", help="a simulated car has one camera")
+    add("--camera", type=_check_camera, default="single", help="a simulated car has one camera")
     add("--track", metavar="NAME", help="where to drive, instead of the config's DONKEY_GYM_ENV_NAME")
     text = "stored in the tub; may be repeated"
     add("--meta", dest="metadata", action="append", default=[], metavar="KEY:VALUE", help=text)
     add("--myconfig", default="myconfig.py", help="file that overrides config.py (default: myconfig.py)")
 
 
+def _check_camera(kind: str) -> str:
+    if kind != "single":
+        raise argparse.ArgumentTypeError(f"{kind!r} is not there: a simulated car has one camera; leave it out")
+    return kind
+
+
+FORMER_OPTIONS = {
+    "--chaos": "nothing steers at random; leave it out, or record `donkey sample`'s drivers with faults",
+    "--aug": "set AUGMENTATIONS in myconfig.py instead",
+    "--continuous": "train again with --transfer when there are more records",
+    "--file": "name the tubs themselves, --tub A B",
+    **dict.fromkeys(("--checkpoint", "--base_model"), "name the pilot to begin with by --transfer"),
+    "--no_cache": "leave it out",
+}
+"""Options of one or another version of donkeycar and its forks, and what to do instead."""
+
+
+def explain_former(message: str) -> str:
+    """Return what argparse says of a mistake; of an option of the original's also what to do instead."""
+    _, unknown, words = message.partition("unrecognized arguments: ")
+    given = [word.partition("=")[0] for word in words.split()] if unknown else []
+    advice = {FORMER_OPTIONS[word] for word in given if word in FORMER_OPTIONS}
+    return "; ".join((message.rstrip("."), *sorted(advice)))
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         usage = self.format_help().split("\n\n")[1]
-        sys.stderr.write(f"{message.rstrip('.')}.\n\n{usage}\n")
+        sys.stderr.write(f"{explain_former(message)}.\n\n{usage}\n")
         raise SystemExit(1)
 
     def format_help(self) -> str:
