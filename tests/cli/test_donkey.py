@@ -1,6 +1,7 @@
 """`donkey` finds its commands, and ends with the exit code that says how it went."""
 
 import argparse
+import contextlib
 from importlib import import_module
 
 import pytest
@@ -35,6 +36,25 @@ def test_what_takes_several_may_be_given_several_times(name):
 def test_an_unknown_command_is_asked_wrongly(capsys):
     assert run(["trian"]) == 2
     assert "did you mean 'train'?" in capsys.readouterr().err
+
+
+@pytest.mark.original(
+    "Programs and other files", "`tubcheck`, `ui`, `contrain`, `findcar` of its `donkey`", "told what to do"
+)
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        ("tubcheck data", "there is no tubcheck here; donkey tubclean TUB --report"),
+        ("findcar", "use donkeycar's"),
+        ("calibrate --channel 0", "on the real car, by donkeycar's"),
+    ],
+)
+def test_commands_of_the_original_are_told_with_what_to_do_instead(words, advice, capsys):
+    with contextlib.suppress(SystemExit):
+        assert run(words.split()) == 2
+    told = capsys.readouterr().err
+    assert advice in told
+    assert told.count("\n") == 1
 
 
 def test_an_unknown_option_is_asked_wrongly(capsys):

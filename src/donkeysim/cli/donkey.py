@@ -48,6 +48,14 @@ COMMANDS = {
 }
 """Every command and what it does, in the order of the help."""
 
+FORMER_COMMANDS = {
+    "tubcheck": "donkey tubclean TUB --report says what is wrong with a tub, donkey doctor FOLDER what works of it",
+    "ui": "donkey tubclean TUB cuts a tub in the browser, donkey train trains, manage.py drive has a page to drive by",
+    "contrain": "donkey train --transfer FILE goes on from a pilot when there are more records",
+    **dict.fromkeys(("findcar", "consync"), "it is for a real car: use donkeycar's"),
+}
+"""Commands of one or another version of donkeycar, and what to do instead."""
+
 
 START = ("--scene", "generated_track", "--pace-car", "--drive", "mycar")
 """The words of `make run`."""
@@ -92,7 +100,9 @@ def run(given: Sequence[str]) -> int:
         return 0
     name, *rest = given
     if name not in COMMANDS:
-        print(f"donkey: {describe_unknown('command', name, COMMANDS)}", file=sys.stderr)
+        advice = FORMER_COMMANDS.get(name)
+        text = f"there is no {name} here; {advice}." if advice else describe_unknown("command", name, COMMANDS)
+        print(f"donkey: {text}", file=sys.stderr)
         return 2
     return run_program(lambda: _run_command(name, rest), f"donkey {name}")
 

@@ -143,6 +143,7 @@ FORMER_OPTIONS = {
     "--file": "name the tubs themselves, --tub A B",
     **dict.fromkeys(("--checkpoint", "--base_model"), "name the pilot to begin with by --transfer"),
     "--no_cache": "leave it out",
+    **dict.fromkeys(("--channel", "--pwm-pin", "--arduino"), "pulses are found on the real car, by donkeycar's"),
 }
 """Options of one or another version of donkeycar and its forks, and what to do instead."""
 
