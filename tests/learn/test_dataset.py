@@ -1,10 +1,12 @@
 """Records become examples: which, in which order, and what is said about those that are of no use."""
 
 import logging
+import sys
 
 import numpy as np
 import pytest
 
+from donkeysim.car.config import load_config
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.learn.dataset import make_examples, make_targets, make_vectors, read_records, split_examples
 from donkeysim.learn.kinds import PilotSpec, get_kind
@@ -43,6 +45,19 @@ def test_a_filter_of_the_original_leaves_records_out(tub, caplog):
     table = read([tub], keep=lambda record: record.underlying["user/angle"] > 0 and record.underlying["_index"] > 3)
     assert table.angle.min() > 0
     assert "TRAIN_FILTER left out" in caplog.text
+
+
+def test_a_filter_finds_what_it_imports_when_it_is_asked(tub, tmp_path):
+    (tmp_path / "beside_the_filter.py").write_text("FROM = 5\n")
+    lines = (
+        "def TRAIN_FILTER(record):",
+        "    import beside_the_filter as own",
+        "    return record.underlying['_index'] >= own.FROM",
+    )
+    (tmp_path / "config.py").write_text("\n".join(lines))
+    config = load_config(tmp_path / "config.py", driving=False)
+    assert len(read([tub], keep=config.TRAIN_FILTER).records) == 15
+    assert "beside_the_filter" not in sys.modules
 
 
 def test_a_filter_that_leaves_nothing_is_named(tub):

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from donkeysim.car.config import describe_failure
+from donkeysim.car.config import describe_failure, search_first
 from donkeysim.core.errors import DonkeySimError, SpecError, TubError, format_count, shorten
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray, LongArray
 from donkeysim.learn.kinds import LOCATION_KEY, PilotKind, PilotSpec, Targets, encode_targets
@@ -93,15 +94,16 @@ def read_records(
     records: list[TubRecord] = []
     follows: list[bool] = []
     dropped = 0
-    for path in tub_paths:
-        previous: TubRecord | None = None
-        for record in TubReader(path):
-            if keep is not None and not _ask_filter(keep, _view(record, path, config)):
-                dropped += 1
-                continue
-            follows.append(previous is not None and record.follows(previous))
-            records.append(record)
-            previous = record
+    with _search_beside(keep):
+        for path in tub_paths:
+            previous: TubRecord | None = None
+            for record in TubReader(path):
+                if keep is not None and not _ask_filter(keep, _view(record, path, config)):
+                    dropped += 1
+                    continue
+                follows.append(previous is not None and record.follows(previous))
+                records.append(record)
+                previous = record
     _check_count(len(records), dropped, tub_paths)
     if dropped:
         _log.info("TRAIN_FILTER left out %s", format_count(dropped, "record"))
@@ -130,6 +132,13 @@ def _ask_filter(keep: Callable[[Any], bool], view: RecordView) -> bool:
         file = getattr(getattr(keep, "__code__", None), "co_filename", "TRAIN_FILTER")
         failure = describe_failure(Path(file), error).removesuffix(".")
         raise SpecError(f"{failure}; TRAIN_FILTER fails so at record {view.underlying['_index']}.") from error
+
+
+def _search_beside(keep: Callable[[Any], bool] | None) -> AbstractContextManager[None]:
+    """Let what a user's TRAIN_FILTER imports when it is asked be found beside it, as when the file itself is run."""
+    file = getattr(getattr(keep, "__code__", None), "co_filename", "")
+    is_own = str(getattr(keep, "__module__", "")).startswith("donkeysim.")
+    return search_first(Path(file).parent) if file and not is_own else nullcontext()
 
 
 def _check_count(count: int, dropped: int, tub_paths: Sequence[Path]) -> None:
