@@ -1,6 +1,7 @@
 """`donkey evaluate --real`: pilots beside recorded drives of every size and format, and what cannot be judged."""
 
 import json
+import logging
 
 import numpy as np
 import pytest
@@ -130,7 +131,8 @@ def test_drives_of_all_formats_are_read(kind, tmp_path):
     assert ("grey" in found["picture"]) == (kind == "grey")
 
 
-def test_the_ceiling_is_trained_once_on_each_half(tmp_path, monkeypatch):
+def test_the_ceiling_is_trained_once_on_each_half_and_how_long_that_takes_is_told(tmp_path, monkeypatch, caplog):
+    caplog.set_level(logging.INFO, "donkeysim")
     (tmp_path / "small.py").write_text(f"IMAGE_W = IMAGE_H = {SIZE}\nBATCH_SIZE = 16\nMAX_EPOCHS = 3\n")
     write_steered_tub(tmp_path / "data", 240)
     save_model(build_model("linear", make_config(tmp_path)), tmp_path / "p.onnx", "linear", make_config(tmp_path))
@@ -146,6 +148,7 @@ def test_the_ceiling_is_trained_once_on_each_half(tmp_path, monkeypatch):
     for _ in range(2):
         assert evaluate(*words) == 0
         assert len(trained) == 2
+        assert caplog.text.count("for the ceiling, up to 3 min each; --ceiling 0 leaves that out") == 1
     (tmp_path / "data" / "images" / "3_cam_image_array_.jpg").unlink()
     trained.clear()
     assert evaluate(*words, "--ceiling", "1e-9") == 0

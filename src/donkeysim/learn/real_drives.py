@@ -147,6 +147,10 @@ def find_ceiling(
         return answers
     except (OSError, ValueError, EOFError):
         pass
+    _log.info(
+        "A pilot learns each half of %s for the ceiling, up to %g min each; --ceiling 0 leaves that out.",
+        *(drive.path, minutes),
+    )
     halves = (slice(0, count // 2), slice(count // 2, count))
     answers = np.zeros((count, 2))
     with tempfile.TemporaryDirectory(prefix="donkeysim-") as folder:
