@@ -170,6 +170,16 @@ def test_grey_pictures_come_back_with_one_channel(tmp_path):
     assert [record.load_image().shape for record in TubReader(tmp_path)] == [(12, 16, 1)] * 2
 
 
+def test_pictures_in_a_folder_beside_records_of_single_files_are_read(tmp_path):
+    tub = write_tub_of_single_files(tmp_path / "tub", 2)
+    (tub / "images").mkdir()
+    for number, folder in ((1, "images/"), (2, "C:\\car\\tub\\")):
+        record = tub / f"record_{number}.json"
+        record.write_text(record.read_text().replace(f'"{number}_cam', f"{json.dumps(folder)[:-1]}{number}_cam"))
+    (tub / "1_cam-image_array_.jpg").rename(tub / "images/1_cam-image_array_.jpg")
+    assert [record.load_image().shape for record in TubReader(tub)] == [(12, 16, 3)] * 2
+
+
 def test_broken_and_missing_pictures_are_named(tmp_path):
     write_tub(tmp_path, 3)
     first, second, third = TubReader(tmp_path)
@@ -199,10 +209,25 @@ def test_pictures_in_folders_within_that_of_pictures_are_read_and_those_elsewher
         assert records[1].read_image() == wanted
     if sys.platform != "win32":
         (tub / "images/link").symlink_to(tmp_path)
-    for name in ("left/../1.jpg", "/left/1.jpg", "left//1.jpg", "left/", "C:/1.jpg", "link/1.jpg", "", ".."):
+    (tmp_path / "1.jpg").write_bytes(wanted)
+    for name in (
+        "left/../1.jpg",
+        "/left/1.jpg",
+        "left//",
+        "C:/1.jpg",
+        "link/1.jpg",
+        "",
+        "..",
+        f"{tmp_path}/1.jpg",
+        "a/b",
+    ):
         records[2].values["cam/image_array"] = name
         with pytest.raises(TubError, match=r"no picture|cannot be read"):
             records[2].read_image()
+    name = "3_cam_image_array_.jpg"
+    for folder in ("images/", "/home/pi/mycar/data/images/", "C:\\car\\data\\images\\"):
+        records[3].values["cam/image_array"] = folder + name
+        assert records[3].locate_image() == tub / "images" / name
     catalog = tub / "catalog_0.catalog"
     catalog.write_text(catalog.read_text().replace('"0_cam_image_array_.jpg"', '"left/0.jpg"'))
     convert(tub, tmp_path / "copy", "tub")

@@ -8,12 +8,12 @@ import json
 import logging
 import re
 from collections.abc import Iterator
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import Any
 
 from donkeysim.core.errors import TubError
 from donkeysim.tub.manifest import Manifest
-from donkeysim.tub.values import PICTURE_ENDINGS, name_type, read_number
+from donkeysim.tub.values import name_type, read_number
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ def read_old_records(folder: Path, started_at: float) -> Iterator[tuple[int, dic
         except (OSError, ValueError, AttributeError, TypeError) as error:
             logger.error("%s: record %d cannot be read, skipping it (%s)", folder, number, error)
             continue
-        values = {key: _strip_folder(value) for key, value in content.items() if not key.startswith("_")}
+        values = {key: value for key, value in content.items() if not key.startswith("_")}
         timestamp = int(started_at * 1000) + int(read_number(milliseconds) or 0)
         yield position, {**values, "_index": number, "_timestamp_ms": timestamp}
 
@@ -89,10 +89,3 @@ def _read_json(path: Path, default: Any) -> Any:
         return json.loads(path.read_bytes()) if path.exists() else default
     except (OSError, ValueError) as error:
         raise TubError(f"{path} cannot be read: {error}.") from error
-
-
-def _strip_folder(value: Any) -> Any:
-    """Return a picture's file name without the folder of the car that recorded it."""
-    if isinstance(value, str) and value.lower().endswith(PICTURE_ENDINGS):
-        return PureWindowsPath(value).name  # takes both kinds of slashes
-    return value

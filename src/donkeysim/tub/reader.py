@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from donkeysim.core.errors import SpecError, TubError, format_count
@@ -100,23 +101,23 @@ class TubRecord:
             raise TubError(f"the picture {path} of record {self.index} cannot be read ({error.strerror}).") from error
 
     def locate_image(self, key: str = IMAGE_KEY) -> Path:
-        """Return where a picture lies: in the folder of pictures, or in a folder within it.
+        """Return where a picture lies: in the folder of pictures, or in a folder within it if it is there.
+
+        Of a name with the folders of the computer that recorded it, only the last part counts.
 
         Raises:
-            TubError: The record has none under this key, or its name leads out of the tub.
+            TubError: The record has none under this key.
         """
         name = self.values.get(key)
         if isinstance(name, str) and Path(name).name == name and "\\" not in name:
             return self.image_folder / name
-        *folders, last = name.replace("\\", "/").split("/") if isinstance(name, str) else [""]
-        place = self.image_folder
-        for part in folders:
-            place /= part
-            if not part.strip(".") or ":" in part or place.is_symlink():
-                last = ""
-        if Path(last).name != last or not last:
+        path = PureWindowsPath(name if isinstance(name, str) else "")  # takes both kinds of slashes
+        if not path.name or ".." in path.parts:
             raise TubError(f"record {self.index} in {self.image_folder.parent} has no picture {key!r}.")
-        return place / last
+        nested = self.image_folder.joinpath(*path.parts[bool(path.anchor) :])
+        folders = list(itertools.takewhile(lambda folder: folder != self.image_folder, nested.parents))
+        is_there = not path.anchor and nested.is_file() and not any(folder.is_symlink() for folder in folders)
+        return nested if is_there else self.image_folder / path.name
 
 
 class TubReader:

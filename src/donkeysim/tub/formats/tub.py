@@ -63,7 +63,9 @@ def _read(record: TubRecord, key: str, with_pictures: bool) -> Picture | None:
     try:
         data = record.read_image(key)
         measure_picture(data)
-        return Picture(str(record.values[key]), data if with_pictures else b"")
+        return Picture(
+            record.locate_image(key).relative_to(record.image_folder).as_posix(), data if with_pictures else b""
+        )
     except (TubError, *PICTURE_ERRORS):
         return None
 
