@@ -201,7 +201,7 @@ def write_unsteered(path):
         (lambda path: write_drive(path, []), "no record of data can be judged: 0 records"),
         (write_without_pictures, "60 records without a picture that can be read"),
         (write_unsteered, "1 without the driver's command"),
-        (lambda path: path.write_bytes(b"nothing"), "neither an MCAP file nor a Parquet table"),
+        (lambda path: path.write_bytes(b"nothing"), "neither MCAP nor Parquet"),
     ],
 )
 def test_what_cannot_be_judged_is_refused_in_a_sentence(make, sentence, tmp_path, capsys):

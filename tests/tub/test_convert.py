@@ -255,7 +255,7 @@ def test_a_record_whose_picture_is_gone_is_left_out_and_told_until_it_is_marked_
 def test_what_lies_there_is_recognised(made, tmp_path):
     assert {kind: recognise(made / name) for kind, name in NAMES.items()} == {kind: kind for kind in NAMES}
     (tmp_path / "note.txt").write_text("hello")
-    for path, told in ((tmp_path / "note.txt", "neither an MCAP"), (tmp_path, "is no drive")):
+    for path, told in ((tmp_path / "note.txt", "neither MCAP nor Parquet"), (tmp_path, "is no drive")):
         with pytest.raises(TubError, match=told):
             recognise(path)
 

@@ -280,7 +280,8 @@ def test_what_is_no_tub_or_empty_is_named(tmp_path):
     ):
         with pytest.raises(TubError, match=text):
             open_tubs([str(tmp_path / name)])
-    with pytest.raises(TubError, match="tubs inside it, give one of them: deleted, empty"):
+    write_tub_of_single_files(tmp_path / "an_old_one", 2)
+    with pytest.raises(TubError, match="tubs inside it, give one of them: an_old_one, deleted, empty"):
         TubReader(tmp_path)
     with pytest.raises(TubError, match="no tub is given"):
         open_tubs([])

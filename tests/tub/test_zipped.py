@@ -2,13 +2,16 @@
 
 import shutil
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from donkeysim.core.errors import TubError
 from donkeysim.tub.folder import open_tubs, split_paths
+from donkeysim.tub.formats.convert import recognise
 from donkeysim.tub.manifest import MANIFEST_NAME
 from donkeysim.tub.writer import TubWriter
+from tub.test_tub_reader import write_tub_of_single_files
 
 
 @pytest.fixture
@@ -26,6 +29,21 @@ def test_a_zipped_tub_is_read_like_another(zipped):
     (tub,) = open_tubs([str(zipped)])
     assert [record.values["user/angle"] for record in tub] == [0.1, 0.2, 0.3]
     assert tub.path == zipped.parent / "drive" / "data"
+
+
+def test_a_zipped_tub_of_single_files_is_read_and_other_archives_are_told(tmp_path):
+    tub = write_tub_of_single_files(tmp_path / "made" / "tub_1", 3)
+    for _ in range(2):
+        packed = shutil.make_archive(str(tmp_path / "old"), "zip", tmp_path / "made")
+        (opened,) = open_tubs([packed])
+        assert len(opened) == 3
+        shutil.rmtree(tmp_path / "old")
+        (tub / "meta.json").unlink(missing_ok=True)
+    packed = shutil.make_archive(str(tmp_path / "old"), "gztar", tmp_path / "made")
+    with pytest.raises(TubError, match="is a file; unpack it"):
+        open_tubs([packed])
+    with pytest.raises(TubError, match="a tub or a dataset, unpacked"):
+        recognise(Path(packed))
 
 
 def test_it_is_unpacked_once(zipped):

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from donkeysim.core.errors import TubError
 from donkeysim.core.files import make_folder
-from donkeysim.tub.manifest import MANIFEST_NAME, has_records
-from donkeysim.tub.old_format import is_old_format
+from donkeysim.tub.manifest import MANIFEST_NAME, OLD_MANIFEST_NAME, has_records
+from donkeysim.tub.old_format import RECORD_NAME, is_old_format
 from donkeysim.tub.reader import TubReader
 
 _MOST_UNPACKED = 8 << 30
@@ -156,7 +156,9 @@ def _find_tub(file: zipfile.ZipFile, path: Path) -> Path:
     """Return the folder of the one tub within a ZIP file."""
     if sum(entry.file_size for entry in file.infolist()) > _MOST_UNPACKED:
         raise TubError(f"{path} holds more than {_MOST_UNPACKED >> 30} GB; unpack it yourself if you trust it.")
-    found = [Path(name).parent for name in file.namelist() if Path(name).name == MANIFEST_NAME]
+    names = [Path(name) for name in file.namelist()]
+    marks = (MANIFEST_NAME, OLD_MANIFEST_NAME)
+    found = {name.parent for name in names if name.name in marks or RECORD_NAME.fullmatch(name.name)}
     if len(found) != 1:
         raise TubError(f"{path} holds {len(found) or 'no'} tubs; it takes a ZIP file with one, or the tub's folder.")
-    return found[0]
+    return found.pop()

@@ -27,6 +27,9 @@ from donkeysim.tub.values import name_type, read_number
 from donkeysim.world.tracks.former_places import rename_place
 
 MANIFEST_NAME = "manifest.json"
+OLD_MANIFEST_NAME = "meta.json"
+"""Of the format before 2."""
+
 IMAGE_FOLDER = "images"
 DEFAULT_CATALOG_LENGTH = 1000
 """Records per catalog."""
@@ -161,7 +164,7 @@ def read_manifest(folder: Path) -> Manifest:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError as error:
         if not has_records(folder):
-            hint = _name_inner(folder) or "; record a drive into it first (python manage.py drive, or donkey sample)"
+            hint = name_inner(folder) or "; record a drive into it first (python manage.py drive, or donkey sample)"
             raise TubError(f"{folder} is not a tub: it has no {path.name}{hint}.") from error
         lines = []
     except OSError as error:
@@ -212,9 +215,10 @@ def name_catalog(number: int) -> str:
     return f"catalog_{number}.catalog"
 
 
-def _name_inner(folder: Path) -> str:
+def name_inner(folder: Path) -> str:
     """Return a hint at the tubs inside a folder, or nothing."""
-    inner = sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST_NAME}"))
+    marks = (MANIFEST_NAME, OLD_MANIFEST_NAME)
+    inner = sorted({path.parent.name for name in marks for path in folder.glob(f"*/{name}")})
     more = f" and {len(inner) - 3} more" if len(inner) > 3 else ""
     return f"; but there are tubs inside it, give one of them: {', '.join(inner[:3])}{more}" if inner else ""
 

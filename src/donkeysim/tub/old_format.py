@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from donkeysim.core.errors import TubError
-from donkeysim.tub.manifest import Manifest
+from donkeysim.tub.manifest import OLD_MANIFEST_NAME, Manifest
 from donkeysim.tub.values import name_type, read_number
 
 logger = logging.getLogger(__name__)
 
-META_NAME = "meta.json"
-_RECORD_NAME = re.compile(r"record_(\d+)\.json")
+RECORD_NAME = re.compile(r"record_(\d+)\.json")
+"""File of a record."""
 
 
 def is_old_format(folder: Path) -> bool:
     """Return whether a folder holds a tub of the old format."""
-    return (folder / META_NAME).is_file() or (folder.is_dir() and bool(_list_numbers(folder)))
+    return (folder / OLD_MANIFEST_NAME).is_file() or (folder.is_dir() and bool(_list_numbers(folder)))
 
 
 def read_old_manifest(folder: Path) -> Manifest:
@@ -33,13 +33,13 @@ def read_old_manifest(folder: Path) -> Manifest:
         TubError: `exclude.json` is broken.
     """
     try:
-        meta = _read_json(folder / META_NAME, {})
+        meta = _read_json(folder / OLD_MANIFEST_NAME, {})
     except TubError as error:
         logger.warning("%s The records tell inputs and types.", error)
         meta = {}
     excluded = _read_json(folder / "exclude.json", [])
     if not isinstance(meta, dict) or not isinstance(excluded, list):
-        raise TubError(f"the tub {folder} is broken: {META_NAME} should hold an object, exclude.json a list.")
+        raise TubError(f"the tub {folder} is broken: {OLD_MANIFEST_NAME} should hold an object, exclude.json a list.")
     meta = meta or _infer_meta(folder)
     positions = {number: position for position, number in enumerate(_list_numbers(folder))}
     metadata = {key: value for key, value in meta.items() if key not in ("inputs", "types", "start")}
@@ -72,7 +72,7 @@ def read_old_records(folder: Path, started_at: float) -> Iterator[tuple[int, dic
 
 
 def _list_numbers(folder: Path) -> list[int]:
-    matches = (_RECORD_NAME.fullmatch(path.name) for path in folder.iterdir())
+    matches = (RECORD_NAME.fullmatch(path.name) for path in folder.iterdir())
     return sorted(int(match[1]) for match in matches if match)
 
 

@@ -143,6 +143,8 @@ class TubReader:
             TubError: There is none.
         """
         self.path = Path(path).expanduser().absolute()
+        if self.path.is_file():
+            raise TubError(f"{self.path} is a file; unpack it, and give the folder that holds {MANIFEST_NAME}.")
         if not self.path.is_dir():
             raise TubError(f"there is no tub {self.path}; give the folder that holds {MANIFEST_NAME}.")
         self.is_old_format = not (self.path / MANIFEST_NAME).exists() and is_old_format(self.path)

@@ -18,7 +18,7 @@ from donkeysim.tub.formats.parquet import ParquetDrive, write_parquet
 from donkeysim.tub.formats.pictures import ColourDrive, find_mixed
 from donkeysim.tub.formats.survey import Survey, survey_drive
 from donkeysim.tub.formats.tub import TubDrive, write_tub
-from donkeysim.tub.manifest import MANIFEST_NAME
+from donkeysim.tub.manifest import MANIFEST_NAME, name_inner
 
 ENDINGS = {".mcap": "mcap", ".parquet": "parquet"}
 """Formats that are one file, by its ending; the others are folders."""
@@ -118,13 +118,14 @@ def recognise(path: Path) -> str:
         for magic, kind in _BEGINNINGS.items():
             if beginning.startswith(magic):
                 return kind
-        raise TubError(f"{path} is neither an MCAP file nor a Parquet table; give one of them, a tub or a dataset.")
+        raise TubError(f"{path} is neither MCAP nor Parquet; give such a file, or a tub or a dataset, unpacked.")
     marks = {MANIFEST_NAME: "tub", INFO_PATH: "lerobot", METADATA_PATH: "minari"}
     for mark, kind in marks.items():
         if (path / mark).is_file():
             return kind
     if path.is_dir() and not is_tub(path):
-        raise TubError(f"{path} is no drive: it has no {', '.join(marks)}; give a tub, a dataset or a file of one.")
+        hint = name_inner(path) or "; give a tub, a dataset or a file of one"
+        raise TubError(f"{path} is no drive: it has no {', '.join(marks)}{hint}.")
     return "tub"
 
 
