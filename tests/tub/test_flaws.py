@@ -53,6 +53,13 @@ def test_the_stretch_that_is_wrong_is_told(records):
     assert first < stands.examples[0] < last
 
 
+def test_a_single_record_that_training_refuses_is_told(records):
+    spoilt = [*records[:7], change(records[7], user__angle=None), *records[8:]]
+    (flaw,) = find_flaws(spoilt)
+    assert (flaw.kind, flaw.spans) == ("no_commands", [(7, 7)])
+    assert flaw.finding.startswith("0.2% of the records")
+
+
 def test_only_the_drive_that_is_mirrored_is_told(records):
     count = COUNT // 2
     second = [replace(record, session_id="other", position=record.position) for record in records[count:]]

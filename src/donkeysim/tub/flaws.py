@@ -69,7 +69,7 @@ LEAST_LAP = 25.0
 
 # Good drives: none is missing. A kill may take one.
 MOST_MISSING = 0.01
-"""Share of the records without a picture that can be read, or without the driver's command."""
+"""Share of the records without a picture that can be read."""
 
 DARK = 12.0
 """Brightness [grey level] below which nothing can be seen; good drives: 25 at least."""
@@ -214,7 +214,7 @@ def _judge_driving(glance: Glance) -> Iterator[Flaw]:
 def _judge_commands(glance: Glance) -> Iterator[Flaw]:
     """Tell of steering and throttle that no pilot learns from."""
     known = np.isfinite(glance.angle) & np.isfinite(glance.throttle)
-    yield from _tell_share("no_commands", glance, ~known, MOST_MISSING)
+    yield from _tell_share("no_commands", glance, ~known, 0.0)  # training refuses each of them
     angle = glance.angle[known]
     if len(angle) < LEAST_RECORDS:
         return
@@ -275,7 +275,7 @@ def _tell_share(kind: str, glance: Glance, found: BoolArray, most: float) -> Ite
     """Tell of records if there are more than a share of them."""
     share = float(found.mean())
     if share > most:
-        values = {"share": f"{100.0 * share:.0f}%" if share >= 0.1 else f"{100.0 * share:.1f}%"}
+        values = {"share": f"{100.0 * share:.0f}%" if share >= 0.1 else f"{max(100.0 * share, 0.1):.1f}%"}
         yield Flaw(kind, values, _list_spans(glance, found), _choose_examples(glance, found))
 
 
