@@ -116,6 +116,7 @@ def test_no_config_tells_how_to_make_one(tmp_path):
             "IMAGE_W = 80\nIMAGE_H = (1",
             "myconfig.py, line 2: this is not Python: '(' was never closed: 'IMAGE_H = (1'.",
         ),
+        ('DONKEY_SIM_PATH = "C:\\Users\\me\\sim.exe"', "put an r before the quotes of a path with backslashes"),
         ("IMAGE_W = 1 / 0", "myconfig.py, line 1: ZeroDivisionError: division by zero."),
         ("GYM_CONF['car_name'] = 'x'", "line 1: NameError: name 'GYM_CONF' is not defined; this file does not see"),
         ("DONKEY_GYM = False", "line 1: DONKEY_GYM is False, but real hardware is not driven by this project"),

@@ -209,7 +209,8 @@ def describe_failure(path: Path, error: Exception) -> str:
         return f"cannot read {path}: {error.strerror or error}."
     if isinstance(error, SyntaxError) and error.filename == str(path):
         line = f", line {error.lineno}" if error.lineno else ""
-        return f"{path}{line}: this is not Python: {error.msg}: {(error.text or '').strip()!r}."
+        hint = "; put an r before the quotes of a path with backslashes" if "unicodeescape" in error.msg else ""
+        return f"{path}{line}: this is not Python: {error.msg}: {(error.text or '').strip()!r}{hint}."
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     place = f"{path}, line {lines[-1]}" if lines else str(path)
     text = f"{place}: {type(error).__name__}: {error}"
