@@ -153,7 +153,8 @@ def _is_plain(layer: Any) -> bool:
     if isinstance(layer, keras.layers.Dense):
         return bool(layer.use_bias)
     is_plain_picture = isinstance(layer, keras.layers.Conv2D) and layer.data_format == "channels_last"
-    return is_plain_picture and layer.padding == "valid" and layer.use_bias and layer.dilation_rate == (1, 1)
+    is_dense = is_plain_picture and layer.dilation_rate == (1, 1) and layer.groups == 1
+    return is_dense and layer.padding == "valid" and layer.use_bias
 
 
 def _find_dropouts(model: Any) -> dict[str, Any]:

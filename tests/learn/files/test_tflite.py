@@ -57,6 +57,8 @@ NETWORKS = {
     "cropping": chain((8, 6, 3), ("Cropping2D", {"cropping": ((2, 1), (0, 3))}, ()), conv(2, (2, 2), 3)),
     "same": chain((8, 7, 1), conv(3, (3, 2), 1, strides=(2, 3), padding="same", activation="tanh")),
     "dilated": chain((9, 9, 3), conv(3, (3, 3), 3, dilation_rate=2, activation="sigmoid")),
+    "dilated same": chain((9, 9, 3), conv(3, (3, 3), 3, dilation_rate=2, padding="same")),
+    "global most": chain((6, 5, 3), conv(8, (3, 2), 3, activation="linear"), ("GlobalMaxPooling2D", {}, ())),
     "pools": chain(
         (9, 8, 2), ("MaxPooling2D", {"pool_size": 2}, ()), ("AveragePooling2D", {"pool_size": 3, "padding": "same"}, ())
     ),

@@ -6,6 +6,7 @@ there what they said before, with no rounding beyond that of float32.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,11 @@ def _read_layer(entry: Mapping[str, Any], sources: tuple[str, ...]) -> Layer:
 def _read_shape(config: Mapping[str, Any]) -> tuple[int, ...]:
     """Shape of an input without the batch."""
     shape = config.get("batch_input_shape") or config["batch_shape"]
+    if None in shape[1:]:
+        raise PilotError(
+            f"the network takes pictures of any size ({', '.join(map(str, shape[1:]))}); build it again for pictures "
+            "of one, for example (120, 160, 3), load its weights into that, and save it."
+        )
     return tuple(int(size) for size in shape[1:])
 
 
@@ -154,7 +160,7 @@ def read_gates(network: Network, keras_version: str) -> Network:
     Raises:
         PilotError: It has hard_sigmoid elsewhere than at the gates of an LSTM.
     """
-    return network if keras_version.startswith("3.") else _scale(network, _FACTOR)
+    return express_layers(network if keras_version.startswith("3.") else _scale(network, _FACTOR))
 
 
 def write_gates(network: Network) -> Network:
@@ -187,3 +193,74 @@ def _scale_gates(weight: Float32Array, factor: float) -> Float32Array:
     factors = np.array([factor, factor, 1.0, factor], dtype=np.float32)[:, np.newaxis]
     gates: Float32Array = weight.reshape(*weight.shape[:-1], 4, -1) * factors
     return gates.reshape(weight.shape)
+
+
+def express_layers(network: Network) -> Network:
+    """Return a network, with weights, whose layers are all of `LAYER_SETTINGS`; it says the same.
+
+    Raises:
+        PilotError: It has a layer with a setting that those cannot say.
+    """
+    return replace(network, layers=tuple(part for layer in network.layers for part in _express(layer)))
+
+
+def _express(layer: Layer) -> list[Layer]:
+    """Return what says the same as a layer; the last has its name."""
+    if layer.inner is not None:
+        inner = _express(replace(layer.inner, weights=layer.weights))
+        if len(inner) > 1:
+            raise PilotError(f"the layer {layer.inner.name!r} cannot be done to every picture of a sequence here.")
+        return [replace(layer, inner=replace(inner[0], weights=()), weights=inner[0].weights)]
+    name = layer.class_name
+    if name in ("GaussianNoise", "GaussianDropout", "AlphaDropout"):  # nothing while driving
+        return [replace(layer, class_name="Dropout", settings={"rate": layer.settings.get("rate", 0.0)})]
+    if name in ("DepthwiseConv2D", "SeparableConv2D"):
+        return _express_convolution(layer)
+    return _express_activation(layer) if name in ("ReLU", "LeakyReLU", "ELU", "Softmax") else [layer]
+
+
+def _express_convolution(layer: Layer) -> list[Layer]:
+    """A convolution of each channel alone is one in groups of one; a separable one has another over all behind it."""
+    kernel, *others = layer.weights
+    *size, channels, multiplier = kernel.shape
+    grouped = {"filters": channels * multiplier, "groups": channels}
+    weight = kernel.reshape(*size, 1, channels * multiplier)
+    if layer.class_name == "DepthwiseConv2D":
+        return [replace(layer, class_name="Conv2D", settings={**layer.settings, **grouped}, weights=(weight, *others))]
+    pointwise, *bias = others
+    own = {**layer.settings, **grouped, "activation": "linear", "use_bias": False}
+    first = replace(layer, class_name="Conv2D", name=f"{layer.name}_depthwise", settings=own, weights=(weight,))
+    kept = {key: value for key, value in layer.settings.items() if key in ("activation", "use_bias")}
+    point = {**kept, "filters": pointwise.shape[-1], "kernel_size": (1, 1)}
+    return [
+        first,
+        replace(layer, class_name="Conv2D", settings=point, sources=(first.name,), weights=(pointwise, *bias)),
+    ]
+
+
+def _express_activation(layer: Layer) -> list[Layer]:
+    settings, plain = layer.settings, replace(layer, class_name="Activation", settings={"activation": "relu"})
+    most, slope = settings.get("max_value"), settings.get("negative_slope", settings.get("alpha"))
+    if layer.class_name in ("ELU", "Softmax"):
+        if (slope, settings.get("axis", -1)) in ((None, -1), (1.0, -1)):
+            return [replace(plain, settings={"activation": layer.class_name.lower()})]
+    elif not settings.get("threshold") and (most is None or not slope):
+        if most is not None:
+            return _add_part(layer, -1.0, float(most))
+        return _add_part(layer, float(slope), 0.0) if slope else [plain]
+    raise PilotError(f"the layer {layer.name!r} has settings of {layer.class_name} that pilots here cannot have.")
+
+
+def _add_part(layer: Layer, factor: float, beyond: float) -> list[Layer]:
+    """Return max(0, x) and a part: -max(0, x - beyond) where `factor` is -1, else `factor` * min(0, x)."""
+    name, limits = layer.name, factor < 0.0
+    names = [f"{name}_{part}" for part in ("positive", "turned", "cut", "part")]
+    relu, made = {"activation": "relu"}, layer.sources
+    scale, offset = (1.0, -beyond) if limits else (-1.0, 0.0)
+    return [
+        Layer("Activation", names[0], relu, made),
+        Layer("Rescaling", names[1], {"scale": scale, "offset": offset}, made),
+        Layer("Activation", names[2], relu, (names[1],)),
+        Layer("Rescaling", names[3], {"scale": factor if limits else -factor, "offset": 0.0}, (names[2],)),
+        Layer("Add", name, {}, (names[0], names[3])),
+    ]

@@ -9,7 +9,7 @@ from donkeysim.core.errors import PilotError
 from donkeysim.core.files import replace_file
 from donkeysim.learn.backend import import_keras
 from donkeysim.learn.files.header import PilotHeader, make_header
-from donkeysim.learn.files.layer_config import read_model_config
+from donkeysim.learn.files.layer_config import express_layers, read_model_config
 from donkeysim.learn.files.network import Layer, Network
 
 FINISHED_ENDINGS = (".onnx", ".tflite")
@@ -184,7 +184,7 @@ def describe_model(model: Any) -> Network:
         PilotError: It has a layer that pilots' files cannot hold.
     """
     network = read_model_config(json.loads(model.to_json()))
-    return network.fill(lambda layer: model.get_layer(layer.name).get_weights())
+    return express_layers(network.fill(lambda layer: model.get_layer(layer.name).get_weights()))
 
 
 def make_model(network: Network) -> Any:

@@ -20,7 +20,7 @@ LAYER_SETTINGS: Mapping[str, tuple[str, ...]] = {
     "LSTM": ("units", *_ACTIVE, "recurrent_activation", "return_sequences", "go_backwards"),
     "BatchNormalization": ("axis", "momentum", "epsilon", "center", "scale"),
     **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _POOLING),
-    "GlobalAveragePooling2D": ("data_format",),
+    **dict.fromkeys(("GlobalAveragePooling2D", "GlobalMaxPooling2D"), ("data_format",)),
     **dict.fromkeys(("Cropping2D", "Cropping3D"), ("cropping", "data_format")),
     "Resizing": ("height", "width", "interpolation"),
     "Rescaling": ("scale", "offset"),
@@ -32,6 +32,17 @@ LAYER_SETTINGS: Mapping[str, tuple[str, ...]] = {
     "Add": (),
 }
 """Classes of layers that pilots may consist of, and the settings that Keras 2 and Keras 3 both know."""
+
+EXPRESSED_SETTINGS: Mapping[str, tuple[str, ...]] = {
+    "ReLU": ("max_value", "negative_slope", "threshold"),
+    "LeakyReLU": ("alpha", "negative_slope"),
+    "ELU": ("alpha",),
+    "Softmax": ("axis",),
+    "GaussianNoise": (),
+    **dict.fromkeys(("GaussianDropout", "AlphaDropout"), ("rate",)),
+    **dict.fromkeys(("DepthwiseConv2D", "SeparableConv2D"), (*_CONVOLUTION, *_ACTIVE)),
+}
+"""The same of classes that `layer_config.express_layers` says by those above."""
 
 
 @dataclass(frozen=True)
@@ -73,17 +84,20 @@ def pick_settings(class_name: str, config: Mapping[str, Any], layer_name: str) -
     Raises:
         PilotError: A class of layers that pilots' files here cannot hold.
     """
-    if class_name not in LAYER_SETTINGS:
+    known = {**LAYER_SETTINGS, **EXPRESSED_SETTINGS}
+    if class_name not in known:
         raise PilotError(
             f"the layer {layer_name!r} is of the class {class_name}, which pilots here cannot have "
-            f"(they can: {', '.join(sorted(LAYER_SETTINGS))}, TimeDistributed); convert the file to .onnx "
+            f"(they can: {', '.join(sorted(known))}, TimeDistributed); convert the file to .onnx "
             "where it was made (tf2onnx or torch.onnx.export) and give that."
         )
-    settings = {key: config[key] for key in LAYER_SETTINGS[class_name] if key in config}
+    settings = {key: config[key] for key in known[class_name] if key in config}
     if settings.get("data_format") == "channels_first":
         raise PilotError(f"the layer {layer_name!r} wants channels first; only channels last can be read.")
     if unknown := [key for key in _REFUSED if config.get(key)]:
         raise PilotError(f"the layer {layer_name!r} has the setting {unknown[0]}, which pilots here cannot have.")
+    if config.get("keepdims"):
+        raise PilotError(f"the layer {layer_name!r} has keepdims, which pilots here cannot; leave it out.")
     activation = settings.get("activation")
     if activation is not None and not isinstance(activation, str):
         raise PilotError(f"the layer {layer_name!r} has an activation of its own; only those of Keras can be read.")

@@ -65,17 +65,16 @@ def _add_convolution(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> T
     dilation = spread(settings.get("dilation_rate", 1), rank)
     inputs = [x.name, *map(graph.constant, (np.moveaxis(kernel, (-1, -2), (0, 1)), *bias))]
     padding = check_padding(layer)
-    name = graph.node(
-        "Conv",
-        inputs,
-        kernel_shape=list(size),
-        strides=list(strides),
-        dilations=list(dilation),
-        group=groups,
-        auto_pad=_PADDINGS[padding],
-    )
     reach = tuple((width - 1) * step + 1 for width, step in zip(size, dilation, strict=True))
     shape = (*shrink_axes(x.shape[:-1], reach, strides, padding), filters)
+    pads: dict[str, Any] = {"auto_pad": _PADDINGS[padding]}
+    if padding == "same" and max(dilation) > 1:  # onnxruntime finds edges of dense kernels only
+        ends = zip(shape, strides, reach, x.shape[:-1], strict=False)
+        missing = [max((count - 1) * stride + over - there, 0) for count, stride, over, there in ends]
+        pads = {"pads": [edge // 2 for edge in missing] + [edge - edge // 2 for edge in missing]}
+    name = graph.node(
+        "Conv", inputs, kernel_shape=list(size), strides=list(strides), dilations=list(dilation), group=groups, **pads
+    )
     return graph.activate(replace(x, name=name, shape=shape), settings.get("activation"))
 
 
@@ -90,9 +89,10 @@ def _add_pooling(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tenso
     return replace(x, name=name, shape=(*shrink_axes(x.shape[:-1], size, strides, padding), x.shape[-1]))
 
 
-def _add_global_average(graph: OnnxGraph, _layer: Layer, sources: list[Tensor]) -> Tensor:
+def _add_global_pooling(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_first(sources[0])
-    name = graph.reshape(graph.node("GlobalAveragePool", [x.name]), x.shape[-1:])
+    operator = "GlobalAveragePool" if layer.class_name.startswith("GlobalAverage") else "GlobalMaxPool"
+    name = graph.reshape(graph.node(operator, [x.name]), x.shape[-1:])
     return replace(x, name=name, shape=x.shape[-1:], channels_first=False)
 
 
@@ -225,7 +225,7 @@ _ADDERS: dict[str, Callable[[OnnxGraph, Layer, list[Tensor]], Tensor]] = {
     "LSTM": _add_lstm,
     "BatchNormalization": _add_normalization,
     **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _add_pooling),
-    "GlobalAveragePooling2D": _add_global_average,
+    **dict.fromkeys(("GlobalAveragePooling2D", "GlobalMaxPooling2D"), _add_global_pooling),
     **dict.fromkeys(("Cropping2D", "Cropping3D"), _add_cropping),
     "Resizing": _add_resizing,
     "Rescaling": _add_rescaling,

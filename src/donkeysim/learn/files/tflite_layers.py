@@ -165,8 +165,11 @@ def _pool(
     )
 
 
-def _add_global_average(graph: TfliteGraph, _layer: Layer, sources: list[int]) -> int:
-    rows, _, _, channels = graph.get_shape(sources[0])
+def _add_global_pooling(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
+    rows, *sizes, channels = graph.get_shape(sources[0])
+    if layer.class_name.startswith("GlobalMax"):
+        most = _pool(graph, layer, "MAX_POOL_2D", sources[0], (tuple(sizes), (1, 1)))
+        return graph.reshape(most, (rows, channels))
     axes = graph.add_constant([1, 2], np.int32)
     return graph.add("MEAN", [sources[0], axes], (rows, channels), keep_dims=False)
 
@@ -321,7 +324,7 @@ _ADDERS: dict[str, Callable[[TfliteGraph, Layer, list[int]], int]] = {
     "LSTM": _add_lstm,
     "BatchNormalization": _add_normalization,
     **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _add_pooling),
-    "GlobalAveragePooling2D": _add_global_average,
+    **dict.fromkeys(("GlobalAveragePooling2D", "GlobalMaxPooling2D"), _add_global_pooling),
     **dict.fromkeys(("Cropping2D", "Cropping3D"), _add_cropping),
     "Resizing": _add_resizing,
     "Rescaling": _add_rescaling,

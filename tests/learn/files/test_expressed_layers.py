@@ -1,0 +1,90 @@
+"""Layers of other people's networks that pilots' files say by others: the answers are those of Keras."""
+
+import numpy as np
+import pytest
+
+from donkeysim.core.errors import PilotError
+from donkeysim.learn.backend import import_keras
+from donkeysim.learn.files.model_file import load_model, save_model
+from donkeysim.learn.files.network import LAYER_SETTINGS
+from donkeysim.learn.pilot import load_pilot
+from stand_ins.untrained_models import SmallConfig, make_picture, predict
+
+SEEN = make_picture(5, (24, 32, 3))
+
+LAYERS = {
+    "separable": lambda layers: layers.SeparableConv2D(6, 3, strides=2, activation="elu", depth_multiplier=2),
+    "separable without bias": lambda layers: layers.SeparableConv2D(6, 3, padding="same", use_bias=False),
+    "depthwise": lambda layers: layers.DepthwiseConv2D(3, depth_multiplier=2, activation="relu"),
+    "leaky": lambda layers: layers.LeakyReLU(0.1),
+    "relu": lambda layers: layers.ReLU(),
+    "relu6": lambda layers: layers.ReLU(0.06),
+    "leaky as relu": lambda layers: layers.ReLU(negative_slope=0.3),
+    "elu": lambda layers: layers.ELU(),
+    "softmax": lambda layers: layers.Softmax(),
+    "global": lambda layers: layers.GlobalMaxPooling2D(),
+    "noise": lambda layers: layers.GaussianNoise(0.2),
+    "dropouts": lambda layers: layers.AlphaDropout(0.2),
+    "every picture": lambda layers: layers.GaussianDropout(0.2),
+}
+
+
+def make_network(name):
+    """A pilot with a layer in its middle, which sees numbers on both sides of 0 and of the small limits above."""
+    keras = import_keras()
+    layers = keras.layers
+    picture = keras.Input(SEEN.shape, name="img_in")
+    x = LAYERS[name](layers)(layers.Conv2D(4, 5, strides=3)(picture))
+    x = layers.Dense(8, activation="tanh")(x if len(x.shape) == 2 else layers.Flatten()(x))
+    model = keras.Model(picture, [layers.Dense(1, name="n_outputs0")(x), layers.Dense(1, name="n_outputs1")(x)])
+    random = np.random.default_rng(4)
+    model.set_weights([random.normal(0.0, 0.2, weight.shape) for weight in model.get_weights()])
+    return model
+
+
+@pytest.mark.original(
+    "Pilots",
+    "`SeparableConv2D`, `LeakyReLU`, `ReLU`, `ELU`, noise … of one's own",
+    "drive; trained further as layers that say the same",
+)
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("ending", [".h5", ".keras"])
+def test_a_network_with_such_a_layer_drives_and_is_trained_further_as_it_is(name, ending, tmp_path):
+    model, path = make_network(name), tmp_path / f"theirs{ending}"
+    model.save(path)
+    expected = [float(output.item()) for output in predict(model, SEEN[None].astype(np.float32) / 255.0)]
+    assert load_pilot(path).run(SEEN) == pytest.approx(expected, abs=1e-5)
+    again = load_model(path)
+    assert {type(layer).__name__ for layer in again.layers} <= {"InputLayer", *LAYER_SETTINGS}
+    has_groups = name.startswith(("separable", "depthwise"))  # which a .tflite file cannot hold
+    for written in (".h5", ".keras", ".onnx", *([] if has_groups else [".tflite"])):
+        save_model(again, tmp_path / f"ours{written}", "linear", SmallConfig)
+        assert load_pilot(tmp_path / f"ours{written}").run(SEEN) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda layers: layers.ELU(0.5), "has settings of ELU that pilots here cannot have"),
+        (lambda layers: layers.ReLU(6.0, negative_slope=0.1), "has settings of ReLU that pilots here cannot have"),
+        (lambda layers: layers.GlobalMaxPooling2D(keepdims=True), "has keepdims"),
+        (lambda layers: layers.GRU(3), "of the class GRU, which pilots here cannot have"),
+    ],
+)
+def test_what_they_cannot_say_is_refused(make, told, tmp_path, monkeypatch):
+    monkeypatch.setitem(LAYERS, "own", make)
+    keras = import_keras()
+    picture = keras.Input((3, 8) if "GRU" in told else (24, 32, 3), name="img_in")
+    x = make(keras.layers)(picture)
+    keras.Model(picture, keras.layers.Dense(2)(keras.layers.Flatten()(x))).save(tmp_path / "theirs.h5")
+    with pytest.raises(PilotError, match=told):
+        load_pilot(tmp_path / "theirs.h5")
+
+
+def test_a_network_for_pictures_of_any_size_is_told_how_to_be_built_again(tmp_path):
+    keras = import_keras()
+    picture = keras.Input((None, None, 3), name="img_in")
+    x = keras.layers.GlobalAveragePooling2D()(picture)
+    keras.Model(picture, keras.layers.Dense(2)(x)).save(tmp_path / "theirs.keras")
+    with pytest.raises(PilotError, match=r"takes pictures of any size \(None, None, 3\); build it again"):
+        load_pilot(tmp_path / "theirs.keras")
