@@ -147,6 +147,18 @@ def test_an_onnx_file_of_another_tool_takes_pictures_either_way_round(tmp_path, 
     assert load_pilot(path).run(PICTURE) == pytest.approx(expected.tolist(), abs=1e-5)
 
 
+@pytest.mark.original("Pilots", "`.onnx` with its weights in `.onnx.data`, as PyTorch exports it", "drives")
+def test_an_onnx_file_whose_weights_lie_beside_it_drives_wherever_one_works(linear_h5, tmp_path):
+    folder = tmp_path / "models"
+    folder.mkdir()
+    model = onnx.load_from_string(make_onnx(*read_h5(linear_h5)))
+    onnx.save(model, folder / "p.onnx", save_as_external_data=True, location="p.onnx.data")
+    assert load_pilot(folder / "p.onnx").run(PICTURE) == load_pilot(linear_h5).run(PICTURE)
+    (folder / "p.onnx.data").unlink()
+    with pytest.raises(PilotError, match=r"p\.onnx has its weights in another file, mostly p\.onnx\.data"):
+        load_pilot(folder / "p.onnx")
+
+
 def test_an_onnx_file_can_be_read_by_old_runtimes_and_names_itself():
     header = make_header("categorical", SmallConfig, ["oval"], ["rc10"])
     model = onnx.load_from_string(make_onnx(describe_model(get_model("categorical", SmallConfig)), header))
@@ -198,6 +210,7 @@ def make_newer_header(*told):
         (".savedmodel", "tf2onnx.convert --saved-model"),
         (".trt", r"give the \.h5"),
         (".pth", "torch.onnx.export"),
+        (".pb", "tf2onnx.convert --graphdef"),
         (".json", r"model\.save"),
     ],
 )
@@ -271,6 +284,15 @@ def test_a_categorical_pilot_of_donkeycar_2_gives_its_throttle_as_a_number(endin
 def test_a_missing_pilot_is_answered_with_those_beside_it(linear_h5):
     with pytest.raises(PilotError, match=r"there is no pilot .*lineal\.h5; in .* there are: linear\.h5"):
         load_pilot(linear_h5.with_name("lineal.h5"))
+    for number in range(20):
+        linear_h5.with_name(f"m{number:02}.onnx").touch()
+    with pytest.raises(PilotError, match=r"there are: linear\.h5, m00.*m10\.onnx and 9 more\."):
+        load_pilot(linear_h5.with_name("lineal.h5"))
+    folder = linear_h5.with_name("saved")
+    folder.mkdir()
+    (folder / "saved_model.pb").touch()
+    with pytest.raises(PilotError, match=r"tf2onnx\.convert --saved-model"):
+        load_pilot(folder)
     with pytest.raises(PilotError, match=r"they end in \.h5, \.keras, \.onnx, \.tflite"):
         load_pilot(linear_h5.with_name("linear.png"))
 

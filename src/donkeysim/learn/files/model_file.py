@@ -17,11 +17,15 @@ FINISHED_ENDINGS = (".onnx", ".tflite")
 
 ENDINGS = (".h5", ".keras", *FINISHED_ENDINGS)
 
+MOST_NAMED = 12
+"""Pilots that are named where one is missing; the others are counted."""
+
 _CONVERSIONS = {
     ".savedmodel": "python -m tf2onnx.convert --saved-model {path} --output {base}.onnx",
     ".trt": "a TensorRT engine runs on its own GPU only; give the .h5 that it was made from",
     ".pth": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
     ".pt": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
+    ".pb": "python -m tf2onnx.convert --graphdef {path} --inputs IN:0 --outputs OUT:0 --output {base}.onnx",
     ".ckpt": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
     ".json": "in the original: load it with its weights and save all as one file, model.save('{base}.h5')",
     ".weights": "in the original: load it with its .json and save all as one file, model.save('{base}.h5')",
@@ -34,7 +38,7 @@ def check_ending(path: Path) -> str:
     Raises:
         PilotError: Another ending; the sentence says how to convert what other programs write.
     """
-    ending = path.suffix.lower()
+    ending = ".savedmodel" if (path / "saved_model.pb").is_file() else path.suffix.lower()
     if ending in ENDINGS:
         return ending
     if _is_hdf5(path):  # donkeycar 2 wrote pilots without an ending, other programs .hdf5
@@ -169,8 +173,9 @@ def check_exists(path: Path) -> None:
     if path.is_file():
         return
     beside = sorted(other.name for other in path.parent.glob("[!.]*") if other.suffix in ENDINGS)
+    more = f" and {len(beside) - MOST_NAMED} more" if len(beside) > MOST_NAMED else ""
     found = (
-        f"in {path.parent} there are: {', '.join(beside)}"
+        f"in {path.parent} there are: {', '.join(beside[:MOST_NAMED])}{more}"
         if beside
         else f"no other pilot lies in {path.parent.absolute()}"
     )

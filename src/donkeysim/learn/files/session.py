@@ -16,6 +16,9 @@ from donkeysim.core.types import Float32Array
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, read_header
 from donkeysim.learn.files.tflite_metadata import SIGNATURE, read_metadata
 
+_WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
+"""Setting of onnxruntime: where files of weights lie that an ONNX file names, as PyTorch exports them."""
+
 
 @dataclass(frozen=True)
 class Port:
@@ -70,11 +73,17 @@ class OnnxSession:
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
+        options.add_session_config_entry(_WEIGHTS_FOLDER, str(path.parent.absolute()))
         try:
             self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
             kept = self._session.get_modelmeta().custom_metadata_map
         except Exception as error:  # onnxruntime has a class of its own per reason; texts may be no UTF-8
             reason = str(error).splitlines()[0]
+            if "external data path" in reason.lower():
+                raise PilotError(
+                    f"{path} has its weights in another file, mostly {path.name}.data, which is not beside it; copy it "
+                    "there, or export again with external_data=False."
+                ) from error
             raise PilotError(
                 f"{path} is not an .onnx file that onnxruntime {onnxruntime.__version__} can run: {reason}"
             ) from error
