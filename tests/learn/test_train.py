@@ -244,7 +244,7 @@ def test_a_pilot_without_a_name_gets_the_next_one(short_tub, tmp_path):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("pilot.savedmodel", r"not as .savedmodel; give --model \S+pilot\.savedmodel\.h5"),
+        ("pilot.savedmodel", r"not as .savedmodel; give --model \S+pilot\.h5"),
         ("a.txt", "not as .txt"),
         ("folder.h5", "folder"),
     ],

@@ -101,6 +101,16 @@ def test_tubplot_draws_what_the_built_in_pilot_says(folder, capsys, monkeypatch)
         assert len(set(picture.convert("L").tobytes())) > 20  # something is drawn
 
 
+def test_pilots_of_the_package_are_named_as_in_evaluations_and_nothing_is_written_beside_them(folder, capsys):
+    before = sorted(BUILT_IN_PILOT.parent.iterdir())
+    assert run(["tubplot", "--tub", "data", "--model", "built-in", "--noshow"]) == 0
+    assert "saved built-in_pred.png with 5 records" in capsys.readouterr().out
+    assert run(["makemovie", "--tub", "data", "--model", "anywhere"]) == 0
+    (picture, *_) = (folder / "data/images").iterdir()
+    assert run(["cnnactivations", "--image", str(picture), "--model", "anywhere"]) == 0
+    assert sorted(BUILT_IN_PILOT.parent.iterdir()) == before
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

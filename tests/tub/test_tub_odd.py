@@ -47,7 +47,7 @@ def put_own(folder, text):
 def test_a_value_that_is_no_number_is_left_out_of_plots_and_refused_for_learning(folder, capsys, text):
     put_angle(folder, text)
     assert run(["tubhist", "--tub", "data", "--out", "a.png"]) == 0
-    assert run(["tubplot", "--tub", "data", "--model", "built-in", "--noshow"]) in (0, 1)
+    assert run(["tubplot", "--tub", "data", "--model", "built-in", "--noshow"]) == 0
     assert "Traceback" not in capsys.readouterr().err
     assert run(["makemovie", "--tub", "data"]) == 0
     assert read_overview(TubReader("data")).count == 30

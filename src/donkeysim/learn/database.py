@@ -147,7 +147,7 @@ def choose_path(folder: Path, model_path: str | Path | None) -> tuple[Path, int]
         path = path.with_suffix(".h5")
     if path.suffix.lower() not in ENDINGS:
         raise DonkeySimError(
-            f"pilots are written as {', '.join(ENDINGS)}, not as {path.suffix}; give --model {path}.h5."
+            f"pilots are written as {', '.join(ENDINGS)}, not as {path.suffix}; give --model {path.with_suffix('.h5')}."
         )
     return path, 0
 
@@ -187,7 +187,7 @@ def _find_free_name(folder: Path) -> Path:
 
 def find_pilot(name: str) -> Path:
     """Return the file of a pilot that is given as `built-in`, `anywhere` or a file."""
-    return PACKAGE_PILOTS.get(name, Path(name))
+    return PACKAGE_PILOTS.get(name, Path(name).expanduser())
 
 
 def name_pilots(models: Iterable[str]) -> dict[str, str]:

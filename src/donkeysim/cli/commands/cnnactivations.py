@@ -26,11 +26,12 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.car.transform import make_transform
     from donkeysim.learn.activations import read_picture, write_activations
     from donkeysim.learn.files.model_file import load_model
+    from donkeysim.learn.pilot import find_layers
 
     check_place(Path(arguments.out))
     config = load_config(arguments.config, driving=False)
     transform = make_transform(config)
-    model = load_model(Path(arguments.model).expanduser())
+    model = load_model(find_layers(arguments.model))
     picture_path = Path(arguments.image).expanduser()
     image = transform(read_picture(picture_path, (config.IMAGE_H, config.IMAGE_W, config.IMAGE_DEPTH)))
     with show_progress("drawing the layers") as report:

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", default="tub_movie.mp4", metavar="FILE", help="the film (default: tub_movie.mp4)")
     parser.add_argument("--config", default="./config.py", metavar="FILE", help="the car's (default: ./config.py)")
     parser.add_argument(
-        "--model", metavar="FILE", help="a pilot whose answers are drawn too: .h5, .keras, .onnx or .tflite"
+        "--model", metavar="FILE", help="a pilot whose answers are drawn too: .h5, .keras, .onnx, .tflite, built-in"
     )
     parser.add_argument("--type", help="the pilot's type, if the file does not say")
     parser.add_argument("--salient", action="store_true", help="highlight what matters to the pilot (slow)")
@@ -35,6 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.car.config import load_config
     from donkeysim.core.errors import SpecError, format_count
     from donkeysim.drive.replay import PilotReplay
+    from donkeysim.learn.database import find_pilot
     from donkeysim.learn.pilot import load_pilot
     from donkeysim.tub.film import FilmOptions, make_film
     from donkeysim.tub.folder import find_path
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config, driving=False)
     answer = find_saliency = None
     if arguments.model:
-        replay = PilotReplay(load_pilot(arguments.model, arguments.type, config), config)
+        replay = PilotReplay(load_pilot(find_pilot(arguments.model), arguments.type, config), config)
         answer, find_saliency = replay.answer, replay.find_saliency if arguments.salient else None
     options = FilmOptions(arguments.scale, arguments.draw_user_input, answer, find_saliency)
     with show_progress("making the film") as report:
