@@ -1,6 +1,8 @@
 """Records become examples: which, in which order, and what is said about those that are of no use."""
 
+import json
 import logging
+import shutil
 import sys
 
 import numpy as np
@@ -45,6 +47,20 @@ def test_a_filter_of_the_original_leaves_records_out(tub, caplog):
     table = read([tub], keep=lambda record: record.underlying["user/angle"] > 0 and record.underlying["_index"] > 3)
     assert table.angle.min() > 0
     assert "TRAIN_FILTER left out" in caplog.text
+
+
+def test_steering_in_other_units_is_told(tub, tmp_path, caplog):
+    """As tubs have it that were made of degrees, of percents or of a servo's pulses."""
+    read([tub])
+    assert "goes from" not in caplog.text
+    copy = shutil.copytree(tub, tmp_path / "data")
+    catalog = copy / "catalog_0.catalog"
+    lines = map(json.loads, catalog.read_text().splitlines())
+    catalog.write_text("".join(json.dumps({**line, "user/angle": 45.0 * line["user/angle"]}) + "\n" for line in lines))
+    read([copy])
+    assert "the steering goes from -" in caplog.text
+    assert "but a car takes -1 to 1" in caplog.text
+    assert "the throttle goes" not in caplog.text
 
 
 def test_a_filter_finds_what_it_imports_when_it_is_asked(tub, tmp_path):

@@ -29,6 +29,10 @@ LEAST_STEERING = 0.01
 """Records whose angles all lie in a range narrower than this are of a car that was never steered."""
 
 
+MOST_COMMAND = 1.05
+"""Steering and throttle beyond are in other units; a little above 1 is what a joystick's scale makes."""
+
+
 @dataclass(frozen=True)
 class RecordView:
     """A record as TRAIN_FILTER sees it, which was written for the original: names and defaults are the original's."""
@@ -220,13 +224,20 @@ def _shorten_value(value: Any) -> str:
 
 
 def _check_steering(table: RecordTable, kind: PilotKind) -> None:
-    """Raise when nobody ever steered; warn when the car would learn to stand still."""
+    """Raise when nobody ever steered; warn when the car would learn to stand still, or commands that it cannot take."""
     span = float(np.ptp(table.angle))
     if span < LEAST_STEERING:
         raise DonkeySimError(
             f"in {format_count(len(table.records), 'record')} the steering never changes (angle {table.angle[0]:.2f}): "
             "a pilot cannot learn to steer from that; record laps with curves and steer while recording."
         )
+    for name, values in (("steering", table.angle), ("throttle", table.throttle)):
+        if float(np.abs(values).max()) > MOST_COMMAND:
+            _log.warning(
+                "the %s goes from %.3g to %.3g, but a car takes -1 to 1: degrees, percents or pulses must be scaled to "
+                "that in the tub before a pilot learns from it",
+                *(name, values.min(), values.max()),
+            )
     if kind.name != "inferred" and float(np.abs(table.throttle).max()) < LEAST_STEERING:
         _log.warning("the throttle is 0 in all records: the pilot will learn not to move")
 
