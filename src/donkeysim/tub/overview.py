@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from donkeysim.core.errors import TubError
 from donkeysim.core.types import Float32Array, FloatArray
-from donkeysim.tub.reader import IMAGE_KEY, TubReader, TubRecord
+from donkeysim.tub.reader import TubReader, TubRecord
 from donkeysim.tub.values import read_number
 
 
@@ -42,7 +43,14 @@ class TubOverview:
     def list_picture_paths(self, first: int, count: int) -> list[Path | None]:
         """Return where the pictures of `count` records from `first` on lie; None where there is none."""
         wanted = self.records[max(first, 0) : max(first, 0) + max(count, 0)]
-        return [record.locate_image() if record and IMAGE_KEY in record.values else None for record in wanted]
+        return [_locate(record) if record else None for record in wanted]
+
+
+def _locate(record: TubRecord) -> Path | None:
+    try:
+        return record.locate_image()
+    except TubError:
+        return None
 
 
 def read_overview(tub: TubReader) -> TubOverview:
