@@ -25,8 +25,17 @@ LAYERS = {
     "global": lambda layers: layers.GlobalMaxPooling2D(),
     "noise": lambda layers: layers.GaussianNoise(0.2),
     "dropouts": lambda layers: layers.AlphaDropout(0.2),
+    "model": lambda layers: make_part(layers),
+    "stack": lambda layers: import_keras().Sequential([layers.Conv2D(4, 2), make_part(layers, 6, 9), layers.ReLU()]),
     "every picture": lambda layers: layers.GaussianDropout(0.2),
 }
+
+
+def make_part(layers, height=7, width=10):
+    """A model to be a layer of another, as those of `keras.applications` are; with a class of the other's layers."""
+    x = layers.Input((height, width, 4))
+    y = layers.BatchNormalization()(layers.Conv2D(4, 3, padding="same")(layers.DepthwiseConv2D(3, padding="same")(x)))
+    return import_keras().Model(x, layers.Add()([x, y]))
 
 
 def make_network(name):
@@ -38,7 +47,9 @@ def make_network(name):
     x = layers.Dense(8, activation="tanh")(x if len(x.shape) == 2 else layers.Flatten()(x))
     model = keras.Model(picture, [layers.Dense(1, name="n_outputs0")(x), layers.Dense(1, name="n_outputs1")(x)])
     random = np.random.default_rng(4)
-    model.set_weights([random.normal(0.0, 0.2, weight.shape) for weight in model.get_weights()])
+    for weight in model.weights:
+        drawn = random.normal(0.0, 0.2, weight.shape)
+        weight.assign(np.abs(drawn) if "variance" in weight.name else drawn)
     return model
 
 
@@ -56,7 +67,7 @@ def test_a_network_with_such_a_layer_drives_and_is_trained_further_as_it_is(name
     assert load_pilot(path).run(SEEN) == pytest.approx(expected, abs=1e-5)
     again = load_model(path)
     assert {type(layer).__name__ for layer in again.layers} <= {"InputLayer", *LAYER_SETTINGS}
-    has_groups = name.startswith(("separable", "depthwise"))  # which a .tflite file cannot hold
+    has_groups = name.startswith(("separable", "depthwise", "model", "stack"))  # which a .tflite file cannot hold
     for written in (".h5", ".keras", ".onnx", *([] if has_groups else [".tflite"])):
         save_model(again, tmp_path / f"ours{written}", "linear", SmallConfig)
         assert load_pilot(tmp_path / f"ours{written}").run(SEEN) == pytest.approx(expected, abs=1e-5)
@@ -79,6 +90,17 @@ def test_what_they_cannot_say_is_refused(make, told, tmp_path, monkeypatch):
     keras.Model(picture, keras.layers.Dense(2)(keras.layers.Flatten()(x))).save(tmp_path / "theirs.h5")
     with pytest.raises(PilotError, match=told):
         load_pilot(tmp_path / "theirs.h5")
+
+
+@pytest.mark.parametrize("ending", [".h5", ".keras"])
+def test_a_stack_that_begins_with_a_model_is_read(ending, tmp_path):
+    keras = import_keras()
+    layers = keras.layers
+    model = keras.Sequential([make_part(layers, 12, 16), layers.GlobalAveragePooling2D(), layers.Dense(2)])
+    model.save(tmp_path / f"theirs{ending}")
+    seen = make_picture(6, (12, 16, 4))
+    expected = predict(model, seen[None].astype(np.float32) / 255.0)[0].ravel().tolist()
+    assert load_pilot(tmp_path / f"theirs{ending}").run(seen) == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_network_for_pictures_of_any_size_is_told_how_to_be_built_again(tmp_path):

@@ -118,11 +118,14 @@ def read_h5(path: Path) -> tuple[Network, PilotHeader | None]:
 
 
 def _read_layer(group: Any, layer: Layer) -> tuple[Float32Array, ...]:
-    if layer.name not in group:
+    holder = layer.path[0][1] if layer.path else layer.name
+    if holder not in group:
         return ()
-    own = group[layer.name]
-    names = own.attrs.get("weight_names", ())
-    return tuple(read_weight(own[_read_text(name)]) for name in names)
+    own = group[holder]
+    names = [_read_text(name) for name in own.attrs.get("weight_names", ())]
+    if layer.path:
+        names = [name for name in names if layer.path[-1][1] in name.split("/")[:-1]]
+    return tuple(read_weight(own[name]) for name in names)
 
 
 def _read_text(value: Any) -> str:
@@ -267,12 +270,19 @@ def read_keras(path: Path) -> tuple[Network, PilotHeader | None]:
 
 def _read_weights(network: Network, group: Any) -> Network:
     """Layers lie under their class in small letters and a number, counted in the order of the description."""
-    counts: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
+    counts: defaultdict[tuple[Any, ...], Iterator[int]] = defaultdict(itertools.count)
+    folders: dict[tuple[Any, ...], str] = {}
 
     def find_weights(layer: Layer) -> tuple[Float32Array, ...]:
-        stem = _name_group(layer)
-        number = next(counts[stem])
-        return _read_zipped_layer(group, f"{stem}_{number}" if number else stem)
+        path, holder = layer.path or ((layer.class_name, layer.name),), group
+        for depth, (class_name, _) in enumerate(path):
+            stem, above = _name_group(class_name), path[:depth]
+            if path[: depth + 1] not in folders:
+                number = next(counts[(*above, stem)])
+                folders[path[: depth + 1]] = f"{stem}_{number}" if number else stem
+            if depth + 1 < len(path):
+                holder = holder[folders[path[: depth + 1]]]["layers"]
+        return _read_zipped_layer(holder, folders[path])
 
     return network.fill(find_weights)
 
@@ -286,7 +296,7 @@ def _read_zipped_layer(group: Any, name: str) -> tuple[Float32Array, ...]:
     return tuple(read_weight(variables[key]) for key in sorted(variables, key=int))
 
 
-def _name_group(layer: Layer) -> str:
-    words = re.sub(r"\W+", "", layer.class_name)
+def _name_group(class_name: str) -> str:
+    words = re.sub(r"\W+", "", class_name)
     words = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", words)
     return re.sub("([a-z])([A-Z])", r"\1_\2", words).lower()

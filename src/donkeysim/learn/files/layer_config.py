@@ -17,6 +17,8 @@ from donkeysim.learn.files.network import Layer, Network, pick_settings, sort_la
 
 _OLD_NAMES = {"Convolution2D": "Conv2D", "Convolution3D": "Conv3D", "Merge": "Concatenate"}
 
+_MODELS = ("Functional", "Model", "Sequential")
+
 _FACTOR = 6.0 / 5.0
 
 
@@ -29,7 +31,7 @@ def read_model_config(config: Mapping[str, Any]) -> Network:
     try:
         if config["class_name"] == "Sequential":
             return _read_sequential(config["config"])
-        if config["class_name"] not in ("Functional", "Model"):
+        if config["class_name"] not in _MODELS:
             raise PilotError(f"a model of the class {config['class_name']!r} cannot be read; it must be Functional.")
         return _read_functional(config["config"])
     except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
@@ -37,9 +39,9 @@ def read_model_config(config: Mapping[str, Any]) -> Network:
 
 
 def _read_functional(config: Mapping[str, Any]) -> Network:
-    layers = [_read_layer(entry, tuple(_find_sources(entry))) for entry in config["layers"]]
+    layers, ends = _unfold([(entry, tuple(_find_sources(entry))) for entry in config["layers"]])
     inputs = tuple(_list_names(config["input_layers"]))
-    outputs = tuple(_list_names(config["output_layers"]))
+    outputs = tuple(ends.get(name, name) for name in _list_names(config["output_layers"]))
     ordered = sort_layers(layers)
     if missing := {*inputs, *outputs} - {layer.name for layer in ordered}:
         raise PilotError(f"the network has no layer {min(missing)!r}, which is among its ends; the file is broken.")
@@ -51,12 +53,37 @@ def _read_sequential(config: Any) -> Network:
     entries = config["layers"] if isinstance(config, Mapping) else config
     layers: list[Layer] = []
     if entries[0]["class_name"] != "InputLayer":
-        shape = _read_shape(entries[0]["config"])
+        is_model = entries[0]["class_name"] in _MODELS
+        first = read_model_config(entries[0]).layers[0].settings if is_model else {}
+        shape = first["shape"] if is_model else _read_shape(entries[0]["config"])
         layers.append(Layer("InputLayer", "img_in", {"shape": shape}, ()))
+    end = tuple(layer.name for layer in layers)
     for entry in entries:
-        layers.append(_read_layer(entry, tuple(layer.name for layer in layers[-1:])))
+        more, ends = _unfold([(entry, end)])
+        layers += more
+        end = (next(iter(ends.values()), layers[-1].name),)
     name = config.get("name", "sequential") if isinstance(config, Mapping) else "sequential"
-    return Network(str(name), tuple(layers), (layers[0].name,), (layers[-1].name,))
+    return Network(str(name), tuple(layers), (layers[0].name,), end)
+
+
+def _unfold(entries: list[tuple[Mapping[str, Any], tuple[str, ...]]]) -> tuple[list[Layer], dict[str, str]]:
+    """Return the layers of a model, those of models within it in their place, and which layer ends each of these."""
+    layers: list[Layer] = []
+    ends: dict[str, str] = {}
+    for entry, sources in entries:
+        if entry["class_name"] not in _MODELS:
+            layers.append(_read_layer(entry, sources))
+            continue
+        model, name = read_model_config(entry), str(entry.get("name") or entry["config"]["name"])
+        if len(model.inputs) != 1 or len(model.outputs) != 1 or len(sources) != 1:
+            raise PilotError(f"the model {name!r} within the network has several inputs or outputs; it must have one.")
+        names = {layer.name: f"{name}_{layer.name}" for layer in model.layers} | {model.inputs[0]: sources[0]}
+        for layer in model.layers[1:]:
+            path = ((str(entry["class_name"]), name), *(layer.path or ((layer.class_name, layer.name),)))
+            came = tuple(names[source] for source in layer.sources)
+            layers.append(replace(layer, name=names[layer.name], sources=came, path=path))
+        ends[name] = names[model.outputs[0]]
+    return [replace(layer, sources=tuple(ends.get(name, name) for name in layer.sources)) for layer in layers], ends
 
 
 def _read_layer(entry: Mapping[str, Any], sources: tuple[str, ...]) -> Layer:

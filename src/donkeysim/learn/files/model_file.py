@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -189,7 +190,12 @@ def describe_model(model: Any) -> Network:
         PilotError: It has a layer that pilots' files cannot hold.
     """
     network = read_model_config(json.loads(model.to_json()))
-    return express_layers(network.fill(lambda layer: model.get_layer(layer.name).get_weights()))
+
+    def find(layer: Layer) -> Any:
+        names = [name for _, name in layer.path] or [layer.name]
+        return reduce(lambda holder, name: holder.get_layer(name), names, model)
+
+    return express_layers(network.fill(lambda layer: find(layer).get_weights()))
 
 
 def make_model(network: Network) -> Any:

@@ -57,6 +57,8 @@ class Layer:
     weights: tuple[Float32Array, ...] = ()
     """As Keras orders them: kernel, (recurrent kernel,) bias; gamma, beta, mean, variance."""
     inner: Layer | None = None
+    path: tuple[tuple[str, str], ...] = ()
+    """Class and name of each model within the network in which it was, and last of itself; () in none."""
 
 
 @dataclass(frozen=True)
