@@ -135,6 +135,18 @@ def test_qualifying_one_by_one_keeps_who_has_driven():
     assert [line.status for line in (first, second, third)] == ["finished", "finished", "racing"]
 
 
+def test_marks_tell_the_clock_of_the_run_that_they_belong_to():
+    qualifying = Qualifying(limit=60.0, laps=1, by="best_lap", alone=True)
+    script = TimedScript(make_book(qualifying=qualifying), [12.0, 11.0])
+    script.run_until(RACE)
+    times = {mark.text: mark.time for mark in script.draw().marks}
+    assert times["qualifying begins (car 0)"] == times["qualifying begins (car 1)"] == 0.0
+    assert times["chequered flag to car 0"] == pytest.approx(12.48, abs=0.051)
+    assert times["chequered flag to car 1"] == pytest.approx(11.44, abs=0.051)
+    assert times["grid begins"] is None
+    assert (times["countdown begins"], times["race begins"]) == (pytest.approx(-3.0), pytest.approx(0.0))
+
+
 def test_in_qualifying_all_entries_are_listed_from_the_first_run_on():
     book = make_book(
         qualifying=Qualifying(limit=60.0, laps=1, by="best_lap", alone=True), start=StartRules(grid="qualifying")

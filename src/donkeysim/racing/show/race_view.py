@@ -59,8 +59,8 @@ class Mark(msgspec.Struct, frozen=True):
 
     at: float
     """On the time line [s], see `RaceView.at`."""
-    time: float
-    """Since green [s]; below 0 before."""
+    time: float | None
+    """Since the green of its run [s]; below 0 before; None: no green has been announced yet."""
     text: str
     car: int = -1
     """Whose, as in `TowerLine.car`."""

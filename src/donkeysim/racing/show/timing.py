@@ -10,6 +10,7 @@ import msgspec
 from donkeysim.racing.rules import decision as decide
 from donkeysim.racing.rules.classification import DISQUALIFIED, FINISHED, RACING, WAITING, Placing
 from donkeysim.racing.rules.director import COUNTDOWN, FRAME, GRID, OVER, PRACTICE, QUALIFYING, Director, Line
+from donkeysim.racing.rules.run import Run
 from donkeysim.racing.rules.stopwatch import Stopwatch
 from donkeysim.racing.show.race_view import Mark, RaceView, SectorTime, TowerLine
 from donkeysim.world.ledger import Event, Ledger
@@ -42,7 +43,8 @@ class Timing:
         self._clock: float | None = None
         self._present: set[int] = set()
         self._watch: Stopwatch | None = None
-        self._run: object = None
+        self._run: Run | None = None
+        self._told_run: Run | None = None
         self._is_over = False
         self._frames = 0
         self._drawn: tuple[object, RaceView] | None = None
@@ -111,6 +113,8 @@ class Timing:
 
     def _note_journal(self, director: Director) -> None:
         for line, decision in zip(director.journal[self._noted :], director.decided[self._noted :], strict=True):
+            if isinstance(decision, decide.BeginSession) and decision.session in (PRACTICE, QUALIFYING, GRID):
+                self._told_run = director.run  # lines before this one are of the run before
             mark = self._make_mark(director, line, decision)
             if mark is not None:
                 self._marks = [*self._marks[1 - MOST_MARKS :], mark]
@@ -135,9 +139,10 @@ class Timing:
             text = f"{director.entries[decision.row]} is put back"
         if not text:
             return None
-        green = director.run.green
-        time = line.time - green if math.isfinite(line.time - green) else 0.0
-        return Mark(round(self.at, 3), round(time, 3), text, line.row, number)
+        time = line.time - self._told_run.green if self._told_run is not None else math.nan
+        if isinstance(decision, decide.BeginSession) and decision.session in (PRACTICE, QUALIFYING):
+            time = 0.0  # cars may drive at once
+        return Mark(round(self.at, 3), round(time, 3) if math.isfinite(time) else None, text, line.row, number)
 
     # -- what is shown ------------------------------------------------------------------------------------------------
 

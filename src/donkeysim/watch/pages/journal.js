@@ -1,7 +1,7 @@
 // The journal: what has happened, the latest first; each line leads to its moment.
 
 import { makeChip, nameCar } from "/pages/cars.js";
-import { findLine, formatClock } from "/pages/moments.js";
+import { findLine, tellTime } from "/pages/moments.js";
 import { byId, make } from "/shared/elements.js";
 import { texts } from "/pages/words.js";
 
@@ -36,7 +36,7 @@ export class Journal {
     const chip = line ? makeChip(line.colour) : make("i", "chip empty");
     const name = line ? nameCar({ name: line.name, id: line.row + 1 }) : "";
     const entry = { mark };
-    entry.jump = make("button", "jump", "", make("time", "", formatClock(mark.time)), chip, make("bdi", "", name && !mark.text.includes(name) ? `${name}: ${mark.text}` : mark.text));
+    entry.jump = make("button", "jump", "", make("time", "", tellTime(mark)), chip, make("bdi", "", name && !mark.text.includes(name) ? `${name}: ${mark.text}` : mark.text));
     entry.jump.type = "button";
     entry.jump.title = texts.say("show_moment");
     entry.jump.addEventListener("click", () => this.onJump(entry.mark));

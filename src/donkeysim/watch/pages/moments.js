@@ -12,6 +12,9 @@ export function formatClock(seconds, digits = 1) {
   return `${seconds < 0 && whole > 0 ? "−" : ""}${minutes}:${rest}`;
 }
 
+/** When something happened on the clock of its run; there is none before the countdown. */
+export function tellTime(mark) { return mark.time === null ? "–" : formatClock(mark.time); }
+
 const known = new Map();
 const MOST_KNOWN = 500;
 
