@@ -89,13 +89,15 @@ def show_result(report: Report) -> None:
     """Print a race's classification."""
     from rich.table import Table
 
+    from donkeysim.racing.rules.describe import describe_end
+
     result = report.result
     again = f", attempt {result.attempt}" if result.attempt > 1 else ""
     table = Table(title=f"{result.rules}, {result.track}{again}")
     for heading in ("", "name", "laps", "time", "penalty", "best lap", ""):
         table.add_column(heading, justify="left" if heading == "name" else "right")
     for placing in result.placings:
-        why = "" if placing.status == "finished" else ": ".join(filter(None, (placing.status, placing.why)))
+        why = describe_end(placing.status, placing.why)
         table.add_row(
             str(placing.place or ""),
             placing.name,

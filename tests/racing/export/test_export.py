@@ -271,7 +271,7 @@ def test_a_report_needs_nothing_else_and_says_how_it_ended(files, record):
     assert f"<h1>{winner.name} wins</h1>" in text
     assert format_time(winner.time) in text
     assert format_time(winner.best_lap) in text
-    assert "disqualified: obstacle" in text
+    assert "disqualified: touched an obstacle" in text
     assert "penalty of the race engineer (<bdi>a paint that blinds</bdi>)" in text
     assert hashlib.sha256(record.file.read_bytes()).hexdigest() in text
     assert "the result are the same" in text

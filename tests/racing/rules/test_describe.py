@@ -2,7 +2,7 @@
 
 import pytest
 
-from donkeysim.racing.rules.describe import describe_incident, describe_rules
+from donkeysim.racing.rules.describe import describe_end, describe_incident, describe_reason, describe_rules
 from donkeysim.racing.rules.incident import Incident
 from donkeysim.racing.rules.rule_book import load_rule_book
 
@@ -19,6 +19,20 @@ def test_what_was_touched_is_named_as_in_a_sentence(what, told):
 def test_other_incidents_keep_what_they_are_about():
     assert describe_incident(Incident(2, 2.0, 0, "stuck", 1, what="asked"), {0: "Anna"}).endswith("road (asked)")
     assert describe_incident(Incident(3, 2.0, 0, "obstacle", 1), {0: "Anna"}) == "no. 3: Anna touched an obstacle"
+
+
+@pytest.mark.parametrize(
+    ("why", "told"),
+    [
+        ("rear_end", "drove into a car from behind"),
+        ("engineer", "penalty of the race engineer"),
+        ("time is up", "time is up"),
+    ],
+)
+def test_why_a_car_is_out_is_told_in_words(why, told):
+    assert describe_reason(why) == told
+    assert describe_end("disqualified", why) == f"disqualified: {told}"
+    assert (describe_end("finished", ""), describe_end("did not start", "")) == ("", "did not start")
 
 
 def test_a_finish_window_is_told():

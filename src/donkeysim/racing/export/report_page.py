@@ -27,7 +27,7 @@ from donkeysim.racing.export.charts import (
 from donkeysim.racing.export.story import CarStory, IncidentStory, RaceStory, StoryKeeper
 from donkeysim.racing.export.walk import RaceWalk
 from donkeysim.racing.rules.classification import FINISHED, Placing
-from donkeysim.racing.rules.describe import describe_kind, describe_rules
+from donkeysim.racing.rules.describe import describe_end, describe_kind, describe_rules
 from donkeysim.racing.rules.director import OVER
 from donkeysim.racing.run.verify import Verification
 
@@ -263,14 +263,14 @@ def _format_classification(story: RaceStory) -> str:
         placing = car.placing
         behind = 0.0 if placing.result is None or first is None or order == "distance" else placing.result - first
         kind = ' class="out"' if placing.status != FINISHED else ""
-        status = "" if placing.status == FINISHED else ": ".join(filter(None, (placing.status, placing.why)))
+        status = describe_end(placing.status, placing.why)
         fastest = ' class="best"' if best is not None and placing.best_lap == best else ""
         rows.append(
             f"<tr{kind}><td>{placing.place or ''}</td>{format_who(car.row, car.name)}<td>{car.grid}</td>"
             f"<td>{placing.laps}</td><td>{format_time(placing.time)}</td><td>{f'+{behind:.3f}' if behind else ''}</td>"
             f"<td>{f'{placing.penalty:g}' if placing.penalty else ''}</td>"
             f"<td{fastest}>{format_time(placing.best_lap)}</td>"
-            f'<td class="words">{escape(status.replace("_", " "))}</td></tr>'
+            f'<td class="words">{escape(status)}</td></tr>'
         )
     heads = ("", "name", "grid", "laps", "time [s]", "behind [s]", "penalty [s]", "best lap [s]", "remark")
     told = {"time": "the least time", "distance": "the most laps", "best_lap": "the best lap"}[order]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from donkeysim.racing.rules import decision as decide
+from donkeysim.racing.rules.classification import FINISHED
 from donkeysim.racing.rules.incident import ENGINEER, INCIDENTS, Incident
 from donkeysim.racing.rules.rule_book import Penalty, RuleBook
 
@@ -79,6 +80,16 @@ def describe_kind(incident: Incident) -> str:
     if incident.kind == "obstacle" and incident.what:
         return f"touched {add_article(incident.what)}"
     return INCIDENTS.get(incident.kind, "penalty of the race engineer")
+
+
+def describe_reason(why: str) -> str:
+    """Return why a car is out: what a kind of incident is called in words; other reasons are words already."""
+    return {**INCIDENTS, ENGINEER: "penalty of the race engineer"}.get(why, why)
+
+
+def describe_end(status: str, why: str) -> str:
+    """Return how a race ended for a car, and why if it is out; "" for one that has finished."""
+    return "" if status == FINISHED else ": ".join(filter(None, (status, describe_reason(why))))
 
 
 def add_article(thing: str) -> str:

@@ -9,6 +9,7 @@ import msgspec
 
 from donkeysim.racing.rules import decision as decide
 from donkeysim.racing.rules.classification import DISQUALIFIED, FINISHED, RACING, WAITING, Placing
+from donkeysim.racing.rules.describe import describe_reason
 from donkeysim.racing.rules.director import COUNTDOWN, FRAME, GRID, OVER, PRACTICE, QUALIFYING, Director, Line
 from donkeysim.racing.rules.run import Run
 from donkeysim.racing.rules.stopwatch import Stopwatch
@@ -202,7 +203,7 @@ class Timing:
             penalty=placing.penalty,
             flag={DISQUALIFIED: "black", FINISHED: "chequered"}.get(placing.status, ""),
             is_here=log is None or log.is_off or math.isinf(log.absent_since),
-            why=placing.why,
+            why=describe_reason(placing.why),
         )
 
 
