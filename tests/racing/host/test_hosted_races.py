@@ -444,6 +444,22 @@ def test_the_page_sees_the_paddock_the_race_and_its_result(hosted):
     assert [line.status for line in view.tower] == ["finished"] * 2
 
 
+def test_the_paddock_lists_those_whom_the_host_races_in_the_colours_of_their_race(track, tmp_path):
+    hosted = HostedRaces(track, tmp_path, local_racers={"Hans": DriverRacer("steady"), "Ute": DriverRacer("fast")})
+    hosted.join(1)
+    waiting = {line.name: line for line in hosted.races.show_race().tower}
+    assert [(line.row, line.name, line.is_here) for line in waiting.values()] == [
+        (0, "driver 1", True),
+        (1, "Hans", True),
+        (2, "Ute", True),
+    ]
+    assert (waiting["Hans"].car, waiting["Ute"].car) == (-1, -1)
+    hosted.races.start_race()
+    hosted.beat(1, (1,))
+    racing = {line.name: line.colour for line in hosted.races.show_race().tower}
+    assert racing == {name: line.colour for name, line in waiting.items()}
+
+
 def test_a_race_begins_after_a_while_with_whoever_is_there(track, tmp_path):
     hosted = HostedRaces(track, tmp_path, wait=3.0, races=2, pause=5.0)
     hosted.beat(80)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import starmap
 from pathlib import Path
 
 import msgspec
@@ -11,11 +12,13 @@ from donkeysim.core.clock import Clock
 from donkeysim.racing.host.competitor import Competitor
 from donkeysim.racing.rules.rule_book import RuleBook
 from donkeysim.racing.run.race_file import Report
+from donkeysim.racing.run.race_run import make_bodies
 from donkeysim.racing.run.racer import Racer
 from donkeysim.racing.show.race_view import RaceView, TowerLine
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.participants import Client, make_event
 from donkeysim.wire.replies import Ping
+from donkeysim.world.specs import BodySpec
 
 RETRY_SECONDS = 10.0
 """A race that could not be held is tried again after this time at the earliest [s]."""
@@ -91,10 +94,11 @@ def find_obstacle(offer: RaceOffer, race_count: int, passed: float, here: int, t
     return "somebody has to come." if offer.wait > 0.0 else "the race engineer starts the race."
 
 
-def draw_paddock(book: RuleBook, competitors: Iterable[Competitor], last: RaceView | None, waiting: str) -> RaceView:
+def draw_paddock(offer: RaceOffer, competitors: Iterable[Competitor], last: RaceView | None, waiting: str) -> RaceView:
     """Return who is here, or the result of the race before with all that is left of it.
 
     Args:
+        offer: What is raced; its own racers have no cars before.
         competitors: Who takes part.
         last: The race before, at its end; None: there was none.
         waiting: For what, one sentence.
@@ -103,16 +107,16 @@ def draw_paddock(book: RuleBook, competitors: Iterable[Competitor], last: RaceVi
         tower = tuple(msgspec.structs.replace(line, car=-1) for line in last.tower)
         return msgspec.structs.replace(last, session=PADDOCK, tower=tower, clock=None, waiting=waiting)
     return RaceView(
-        title=book.title,
+        title=offer.book.title,
         session=PADDOCK,
         attempt=1,
         flag="",
         is_held=False,
         clock=None,
         limit=0.0,
-        laps=book.race.laps,
+        laps=offer.book.race.laps,
         at=0.0,
-        tower=tuple(_describe(place, known) for place, known in enumerate(competitors)),
+        tower=tuple(starmap(_describe, enumerate([*map(_read_competitor, competitors), *_list_local(offer)]))),
         marks=(),
         lap_chart={},
         is_over=False,
@@ -121,14 +125,24 @@ def draw_paddock(book: RuleBook, competitors: Iterable[Competitor], last: RaceVi
     )
 
 
-def _describe(row: int, known: Competitor) -> TowerLine:
-    client = known.client
-    car = None if client is None else client.car
+def _read_competitor(known: Competitor) -> tuple[BodySpec, int, bool]:
+    """Return how a competitor's car looks, its id, -1: none, and whether its client is here."""
+    car = None if known.client is None else known.client.car
+    return known.make_body(), -1 if car is None else car.car_id, known.client is not None
+
+
+def _list_local(offer: RaceOffer) -> list[tuple[BodySpec, int, bool]]:
+    """Return the same of those whom the host races."""
+    return [(body, -1, True) for body in make_bodies(list(offer.local_racers))]
+
+
+def _describe(row: int, known: tuple[BodySpec, int, bool]) -> TowerLine:
+    body, car, is_here = known
     return TowerLine(
-        car=-1 if car is None else car.car_id,
+        car=car,
         row=row,
-        name=known.name,
-        colour=known.make_body().colour,
+        name=body.name,
+        colour=body.colour,
         place=0,
         status="",
         laps=0,
@@ -142,7 +156,7 @@ def _describe(row: int, known: Competitor) -> TowerLine:
         time=None,
         penalty=0.0,
         flag="",
-        is_here=client is not None,
+        is_here=is_here,
     )
 
 

@@ -204,7 +204,7 @@ class RaceHost:
         """Return the race as it stands; in the paddock who is here, and the race before."""
         if self.race is not None:
             return msgspec.structs.replace(self._draw(self.race), on_air=self.recording.on_air)
-        return draw_paddock(self._offer.book, self._competitors, self._last_view, self.waiting)
+        return draw_paddock(self._offer, self._competitors, self._last_view, self.waiting)
 
     def _draw(self, race: LiveRace) -> RaceView:
         return race.draw(self._simulation.park, self.race_count)
