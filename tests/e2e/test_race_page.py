@@ -129,6 +129,16 @@ def test_four_pictures_show_the_first_four_or_cars_of_ones_choice(open_race, ser
     expect(page.locator(".plate bdi")).to_have_text(["小红车", "Anna", "Ben", "さくら号"])
 
 
+@pytest.mark.parametrize(("count", "share"), [(1, 1.0), (2, 0.5), (3, 0.25)])
+def test_fewer_cars_than_four_have_larger_pictures(open_race, count, share):
+    page = open_race(count=count)
+    page.locator("body").press("q")
+    expect(page.locator(".pane:visible")).to_have_count(count)
+    screen, pane = (page.locator(place).first.bounding_box() for place in ("#screen", ".pane:visible"))
+    assert pane["width"] * pane["height"] == pytest.approx(share * screen["width"] * screen["height"], rel=0.05)
+    page.locator("body").press("q")
+
+
 def test_the_next_car_is_the_one_after_that_in_the_marked_picture(open_race):
     page = open_race()
     body, plates = page.locator("body"), page.locator(".plate bdi")

@@ -67,11 +67,12 @@ export class Screens {
   show(wanted, insetCar) {
     this.grow(wanted.length);
     byId("panes").classList.toggle("split", wanted.length > 1);
+    byId("panes").dataset.count = wanted.filter(({ car }) => car !== null).length; // fewer cars have larger pictures
     const panes = wanted.map(({ view, car, label }, index) => ({ view, car, label, box: this.boxes[index] }));
     const drawn = this.drawing.show(panes);
     this.panes.forEach((pane, index) => {
       const { view, car, label } = wanted[index] ?? { view: "chase", car: null, label: "" };
-      this.boxes[index].hidden = index >= wanted.length;
+      this.boxes[index].hidden = car === null;
       const isDrawn = drawn.has(panes[index]);
       this.boxes[index].classList.toggle("seen-through", isDrawn);
       if (pane.canvas.getAttribute("aria-label") !== label) pane.canvas.setAttribute("aria-label", label);
