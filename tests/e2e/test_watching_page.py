@@ -398,6 +398,20 @@ def test_all_of_the_bar_is_in_sight_in_every_language(open_page, served, road):
             assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes), (code, width)
 
 
+def test_the_whole_map_lies_in_a_laptops_window(open_page, served):
+    served.stage.names = ["pace"]
+    page = open_page(1366, 768)
+    expect(page.locator("#map")).to_be_visible()
+    box = page.locator("#map").bounding_box()
+    assert box["y"] + box["height"] <= 768
+
+
+def test_the_keys_of_the_page_are_listed_each_beside_what_it_does(open_page, served):
+    page = open_page(1366, 768)
+    for key, what in (("C", "chase"), ("S", "seat"), ("T", "top"), ("V", "camera")):
+        expect(page.locator(".keys > span:visible", has_text=what)).to_have_text(re.compile(rf"{key}\s+{what}"))
+
+
 def test_sixteen_cars_are_listed_and_one_that_leaves_is_gone(open_page, served):
     served.stage.names = [f"racer {index}" for index in range(16)]
     page = open_page()
