@@ -28,6 +28,18 @@ def test_the_languages_offered_are_those_with_texts():
     assert FOLDERS
 
 
+@pytest.mark.parametrize("code", CODES)
+def test_all_pages_have_one_name_for_each_view(code):
+    package = Path(donkeysim.__file__).parent
+    watch, drive, site = (
+        read(package / folder / "texts", code) for folder in ("watch/pages", "drive/pages/control", "site/page")
+    )
+    for view in ("chase", "seat", "top", "orbit"):
+        named = {texts.get(f"view_{view}", texts.get(view)) for texts in (watch, drive, site)}
+        assert named == {watch[view]}
+    assert len({texts["reset"] for texts in (watch, drive)}) == 1
+
+
 @pytest.mark.parametrize("folder", [path.parent for path in FOLDERS], ids=lambda path: path.parent.name)
 class TestTexts:
     def test_all_languages_have_the_same_names_and_places_for_values(self, folder):
