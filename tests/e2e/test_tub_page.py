@@ -204,6 +204,17 @@ def test_a_phone_marks_and_deletes_with_buttons(pages, address, tub):
     wait_for_deleted(tub, [], page)
 
 
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1920, 1080)])
+def test_picture_plots_and_buttons_are_in_sight_together(pages, address, width, height):
+    page = pages.open(width, height)
+    page.goto(address)
+    for part in ("#screen", "#overview", "#zoom", "#redo"):
+        expect(page.locator(part)).to_be_visible()
+        box = page.locator(part).bounding_box()
+        assert box["y"] + box["height"] <= height, part
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
 def test_a_stopped_program_is_told(browser, address, tub):
     page = browser.new_page()
     page.route("**/deleted", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
