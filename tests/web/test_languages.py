@@ -40,6 +40,13 @@ def test_all_pages_have_one_name_for_each_view(code):
     assert len({texts["reset"] for texts in (watch, drive)}) == 1
 
 
+@pytest.mark.parametrize("code", CODES)
+def test_a_site_speaks_of_keys_only_where_there_are_any(code):
+    texts = read(Path(donkeysim.__file__).parent / "site/page/texts", code)
+    told = {name for name, text in texts.items() if re.search(r"W A S D|Backspace|Space\b|\bDel\b|[(（]R[)）]", text)}
+    assert told == {"keys", "take_over"}  # which phones do not show
+
+
 @pytest.mark.parametrize("folder", [path.parent for path in FOLDERS], ids=lambda path: path.parent.name)
 class TestTexts:
     def test_all_languages_have_the_same_names_and_places_for_values(self, folder):

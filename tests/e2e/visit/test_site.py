@@ -295,9 +295,12 @@ def test_nothing_is_asked_of_anybody_else(page, address):
 
 
 def test_fingers_drive_on_a_phone(browser, address):
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, locale="en-US"
+    )
     page = context.new_page()
     open_page(page, address)
+    expect(page.locator("#who-note")).to_have_text("The expert drives. Take over with the stick.")
     box = page.locator("#stick").bounding_box()
     middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(*middle)

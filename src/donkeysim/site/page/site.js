@@ -16,6 +16,8 @@ const KEPT = `donkeysim-best-${location.pathname}-`; // and the place: other sit
 const DROPPED_SECONDS = 5;
 const SAID_SECONDS = 10; // into a lap: by then a person knows the keys
 
+const HAS_THUMBS = matchMedia("(pointer: coarse)"); // instead of keys
+
 const texts = new Texts("texts");
 const spoken = texts.start(); // settled when there are texts
 const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
@@ -198,7 +200,7 @@ function show() {
   byId("share").hidden = !findBest();
   if (frame.lapTime > SAID_SECONDS) byId("keys").hidden = true;
   const isShown = !hasDriven && driven === "expert";
-  const note = !frame.onRoad ? "off_road" : driven === "pilot" && network ? "pilot_dropped" : isShown ? "take_over" : "";
+  const note = !frame.onRoad ? "off_road" : driven === "pilot" && network ? "pilot_dropped" : isShown ? (HAS_THUMBS.matches ? "take_over_by_thumb" : "take_over") : "";
   setText(byId("who-note"), note && texts.say(note, { name: network?.name }));
 }
 
@@ -230,7 +232,6 @@ async function tell(name, values = {}) {
   showToast(texts.say(name, values));
 }
 
-/** Cover the stage with a sentence: the name of a text, or what somebody else said. */
 /** Drive as the gamepad says, when it says something new: one that lies there leaves the car to others. */
 function followGamepad() {
   const now = readGamepad();
@@ -353,7 +354,7 @@ new Joystick(byId("stick"), byId("thumb"), {
   onMove: (angle, throttle) => driver.drive(angle, throttle),
   onRelease: () => driver.drive(0, 0),
 });
-if ("DeviceOrientationEvent" in window && matchMedia("(pointer: coarse)").matches) byId("tilt").hidden = false;
+if ("DeviceOrientationEvent" in window && HAS_THUMBS.matches) byId("tilt").hidden = false;
 byId("tilt").addEventListener("click", async () => {
   const obstacle = tilt.isOn ? null : await Tilt.findObstacle();
   if (obstacle) { tell("no_tilt"); return; }
