@@ -144,12 +144,15 @@ def test_while_the_built_in_simulator_compiles_the_page_says_so(open_page, trave
 @pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
 def test_a_place_is_chosen_by_its_picture_and_the_car_goes_there(open_page, travelling, traveller, size):
     page = open_page(*size, address=travelling.address)
+    missing = []
+    page.on("response", lambda response: missing.append(response.url) if response.status == 404 else None)
     expect(page.locator("#place-name")).to_have_text("generated_track")
     page.locator("#place").click()
     choices = page.locator("#places-list .choice")
     expect(choices).to_have_count(len(traveller.places))
     travelling.wait_for(lambda: page.evaluate(PICTURES_LOADED))
     assert page.locator("#places-list img").count() == len(traveller.places) - 1, "a track of one's own has none"
+    assert missing == []
     assert page.locator("#places-list [aria-current=true]").inner_text() == "generated_track"
     page.locator("[data-place=warren]").click()
     expect(page.locator("#places")).to_be_hidden()

@@ -52,19 +52,23 @@ export class Places {
     const groups = Object.entries(this.groups);
     byId("places-list").replaceChildren(...groups.flatMap(([kind, names]) => [
       ...(groups.length > 1 ? [make("h3", "", this.texts.say(`places_${kind}`))] : []),
-      ...names.map((name) => this.makeChoice(name)),
+      ...names.map((name) => this.makeChoice(name, kind !== "yours")),
     ]));
   }
 
-  makeChoice(name) {
+  /** `hasPicture`: tracks of one's own have none. */
+  makeChoice(name, hasPicture) {
     const choice = make("button", "choice");
     choice.type = "button";
     choice.dataset.place = name;
     choice.setAttribute("aria-current", String(name === this.place));
-    const picture = new Image();
-    Object.assign(picture, { alt: "", src: `/shared/scenes/${encodeURIComponent(name)}.jpg` });
-    picture.addEventListener("error", () => picture.remove()); // a track of one's own has none
-    choice.append(picture, make("span", "", name));
+    if (hasPicture) {
+      const picture = new Image();
+      Object.assign(picture, { alt: "", src: `/shared/scenes/${encodeURIComponent(name)}.jpg` });
+      picture.addEventListener("error", () => picture.remove()); // nor has a place of another simulator
+      choice.append(picture);
+    }
+    choice.append(make("span", "", name));
     choice.addEventListener("click", () => this.choose(name));
     return choice;
   }
