@@ -5,7 +5,12 @@ import sys
 import pytest
 
 from donkeysim.cli.donkey import run
+from donkeysim.cli.drive_beside import find_watching_page
 from donkeysim.cli.folder_checkup import check_folder
+from donkeysim.watch.spectator import create_app
+from donkeysim.web.serving import bind_port
+from stand_ins.served_app import ServedApp
+from stand_ins.watched_stage import WatchedStage
 
 
 @pytest.mark.parametrize("place", ["localhost:0", "localhost:65536", "localhost:x", "localhost:-1", ":9091"])
@@ -15,6 +20,17 @@ def test_a_simulator_at_no_port_is_refused(tmp_path, monkeypatch, capsys, place)
     error = capsys.readouterr().err
     assert f"--simulator {place!r} is not valid; it takes HOST or HOST:PORT, a port from 1 to 65535." in error
     assert not list(tmp_path.iterdir())
+
+
+def test_the_watching_page_of_a_simulator_that_runs_is_found_by_its_port():
+    served, wire_port = ServedApp(), 9191
+    served.start(create_app(WatchedStage(), wire_port=wire_port))
+    page_port = int(served.address.rsplit(":", 1)[1])
+    with bind_port(0) as nobody_there:
+        nobody = nobody_there.getsockname()[1]
+    assert find_watching_page("127.0.0.1", wire_port, [nobody, page_port]) == served.address
+    assert find_watching_page("127.0.0.1", wire_port + 1, [nobody, page_port]) == ""
+    served.close()
 
 
 def test_a_car_s_program_finds_what_lies_beside_it(tmp_path, monkeypatch, capsys):

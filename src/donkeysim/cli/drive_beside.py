@@ -12,16 +12,29 @@ import runpy
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
+
+import msgspec
 
 from donkeysim.core.errors import SpecError
 from donkeysim.envs.child_guard import end_guarded, end_with_parent, start_own
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from donkeysim.drive.options import Options
 
 PROGRAM = "manage.py"
+
+PAGE_SECONDS = 1.0
+"""So long a watching page may take to answer [s]."""
+
+
+class _State(msgspec.Struct):
+    """What is read of a watching page's state."""
+
+    wire_port: int | None
 
 
 class DriveBeside:
@@ -85,12 +98,38 @@ def _find_control_url(folder: Path) -> str:
         return ""
 
 
+def find_watching_page(host: str, port: int, page_ports: Iterable[int]) -> str:
+    """Return the address of the watching page of the simulator that listens at a port, "" where there is none.
+
+    Args:
+        host: Of both.
+        page_ports: Where it may be served.
+    """
+    from websockets.exceptions import WebSocketException
+    from websockets.sync.client import connect
+
+    for page_port in page_ports:
+        place = f"{host}:{page_port}"
+        options: dict[str, Any] = {"origin": f"http://{place}", "proxy": None, "open_timeout": PAGE_SECONDS}
+        try:
+            with connect(f"ws://{place}/state", close_timeout=PAGE_SECONDS, **options) as page:
+                page.send("{}")
+                state = msgspec.json.decode(page.recv(timeout=PAGE_SECONDS), type=_State)
+        except TimeoutError:
+            return ""  # nobody answers there, and at other ports neither
+        except (OSError, WebSocketException, msgspec.DecodeError):
+            continue
+        if state.wire_port == port:
+            return f"http://{place}"
+    return ""
+
+
 def drive_folder(folder: Path, host: str, port: int, watching_url: str, options: Options) -> int:
     """Drive the car of a folder in a simulator that listens there, until Ctrl-C.
 
     Args:
         folder: With a manage.py.
-        watching_url: Its page, for the control page to link to; "": it has none.
+        watching_url: Its page, for the control page to link to and to show views of; "": as the config says.
         options: Of the drive; without a model a pilot is chosen.
 
     Raises:
@@ -113,8 +152,8 @@ def drive_folder(folder: Path, host: str, port: int, watching_url: str, options:
         logging.getLogger(speaker.__module__).setLevel(logging.INFO)
     if watching_url and (name := find_car_name(config)):
         watching_url += f"/?{urlencode({'car': name})}"
-    there = {"DONKEY_SIM_PATH": "remote", "SIM_HOST": host, "SIM_PORT": port, "WATCH_PAGE_URL": watching_url}
-    vars(config).update(there)
+    there = {"DONKEY_SIM_PATH": "remote", "SIM_HOST": host, "SIM_PORT": port}
+    vars(config).update(there | ({"WATCH_PAGE_URL": watching_url} if watching_url else {}))
     if options.track:
         vars(config).update(DONKEY_GYM_ENV_NAME=shorten_scene_name(options.track))
     if options.model is None and "PilotForPlace" not in program and BUILT_IN_PILOT.exists():

@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _join_simulator(arguments: argparse.Namespace) -> int:
-    from donkeysim.cli.drive_beside import drive_folder, prepare_folder
+    from donkeysim.cli.drive_beside import drive_folder, find_watching_page, prepare_folder
 
     host, _, port = arguments.simulator.partition(":")
     if not host or (port and not (port.isdecimal() and 1 <= int(port) <= 65535)):
@@ -60,7 +60,10 @@ def _join_simulator(arguments: argparse.Namespace) -> int:
         )
     folder = prepare_folder("." if PROGRAM.is_file() else "mycar")
     options = parse_options(["drive", *_list_words(arguments)])
-    return drive_folder(folder.resolve(), host, int(port or "9091"), "", options)
+    wire_port = int(port or "9091")
+    # As the defaults lie: 9091 and 9093, or the next free one.
+    watching_url = find_watching_page(host, wire_port, range(wire_port + 2, min(wire_port + 6, 65536)))
+    return drive_folder(folder.resolve(), host, wire_port, watching_url, options)
 
 
 def _list_words(arguments: argparse.Namespace) -> list[str]:
