@@ -153,6 +153,20 @@ def test_a_heartbeat_keeps_the_throttle(loop):
         assert loop.tick().wish.throttle == 0.5
 
 
+@pytest.mark.parametrize(
+    ("mode", "heartbeat", "goes_on"), [("user", True, False), ("user", False, True), ("local", True, True)]
+)
+def test_a_recording_ends_with_the_page_that_began_it_unless_a_pilot_drives(loop, mode, heartbeat, goes_on):
+    other, page = loop.state.join(), loop.state.join()
+    loop.take(other, heartbeat=True)
+    loop.take(page, recording=True, drive_mode=mode, heartbeat=heartbeat)
+    assert loop.tick().wish.recording
+    loop.state.leave(other)
+    assert loop.tick().wish.recording
+    loop.state.leave(page)
+    assert loop.tick().wish.recording is goes_on
+
+
 def test_a_client_with_heartbeat_that_closes_stops_its_car_while_others_watch(loop):
     loop.state.join()
     driver = loop.state.join()

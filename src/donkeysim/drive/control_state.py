@@ -7,7 +7,8 @@ Messages come at any moment from any client, `tick` once in every loop. The rule
   that a joystick or another part may change them too;
 * a pressed button is True for one loop and False for the next;
 * the throttle of clients that vanish becomes 0: when the last WebSocket closes; at once when one closes that has sent
-  heartbeats; and after `HEARTBEAT_SECONDS` without one. What came by POST stays.
+  heartbeats; and after `HEARTBEAT_SECONDS` without one. What came by POST stays;
+* a recording ends when the WebSocket closes that began it and has sent heartbeats, unless a pilot drives.
 
 A message is JSON text over the page's WebSocket or the body of a POST, all keys optional. The first five keys are the
 original's; the others are ours, and a client of the original never sends them. Unknown keys are ignored, as there, null
@@ -190,6 +191,7 @@ class ControlState:
         self._latches = _Latches()
         self._drivers: set[Driver] = set()
         self._throttle_from: Driver | None = None
+        self._recording_from: Driver | None = None
         self._record_count: int | None = None
         self._lock = threading.Lock()
 
@@ -201,12 +203,14 @@ class ControlState:
         return driver
 
     def leave(self, driver: Driver) -> None:
-        """Forget a driver, and its throttle if nobody could stop the car any more."""
+        """Forget a driver, its throttle if nobody could stop the car any more, and its recording."""
         with self._lock:
             self._drivers.discard(driver)
             giver = self._throttle_from
             if giver and (not self._drivers or (giver is driver and driver.heard_at is not None)):
                 self._release_throttle()
+            if self._recording_from is driver and driver.heard_at is not None and self.mode == MODES[0]:
+                self._latches.recording = False
 
     def take(self, message: ControlMessage, driver: Driver | None = None) -> None:
         """Follow a message.
@@ -231,6 +235,8 @@ class ControlState:
             if isinstance(message.throttle, float):
                 self.throttle = message.throttle
                 self._throttle_from = driver
+            if isinstance(message.recording, bool):
+                self._recording_from = driver if message.recording else None
             self._latch(message)
 
     def tick(
