@@ -153,6 +153,21 @@ def test_a_heartbeat_keeps_the_throttle(loop):
         assert loop.tick().wish.throttle == 0.5
 
 
+def test_the_brake_begins_at_a_word_or_with_a_page_that_vanishes_and_ends_with_a_throttle(loop):
+    page = loop.state.join()
+    assert loop.tick().brake is None
+    loop.take(page, throttle=0.0, brake=True, heartbeat=True)
+    assert [loop.tick().brake, loop.tick().brake] == [True, None]
+    loop.take(page, throttle=0.4)
+    assert loop.tick().brake is False
+    loop.clock.advance(2 * HEARTBEAT_SECONDS)
+    assert loop.tick().brake is True
+    loop.take(page, throttle=0.4)
+    loop.tick()
+    loop.state.leave(page)
+    assert loop.tick().brake is True
+
+
 @pytest.mark.parametrize(
     ("mode", "heartbeat", "goes_on"), [("user", True, False), ("user", False, True), ("local", True, True)]
 )

@@ -64,6 +64,15 @@ def test_the_newest_controls_arrive_as_texts_with_right_positive(make_car, serve
     assert wait_until(lambda: car.run_threaded(0.25, -0.5)[1].steering_angle == 0.25)
 
 
+def test_a_car_that_brakes_says_so_until_it_gets_a_throttle(make_car, server):
+    car = make_car()
+    car.is_braking = True
+    car.run_threaded(0.0, 0.0)
+    assert wait_until(lambda: server.control.get("brake") == "1")
+    car.run_threaded(0.0, 0.3)
+    assert wait_until(lambda: (server.control["throttle"], server.control["brake"]) == ("0.3", "0"))
+
+
 def test_record_channels_are_those_of_the_telemetry(make_car):
     outputs = make_car(SIM_RECORD_LOCATION=True, SIM_RECORD_VELOCITY=True).run_threaded(0.0, 0.0)
     assert outputs[3:] == (0.25, 0.25, 0.25, 1.5, -1.25, 0.25, 0.25, 0.25)

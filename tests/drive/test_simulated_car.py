@@ -86,6 +86,19 @@ def test_positive_steering_turns_right(make_car):
     assert yaw_rate > 0.1
 
 
+def test_a_car_that_brakes_stands_soon_until_it_gets_a_throttle(make_car):
+    car = make_car()
+    for _ in range(40):
+        fast = run_ready(car, 0.0, 0.3)[1].speed
+    car.is_braking = True
+    for _ in range(20):
+        slow = run_ready(car, 0.0, 0.0)[1].speed
+    assert fast > 0.8
+    assert slow < 0.05
+    run_ready(car, 0.0, 0.3)
+    assert not car.is_braking
+
+
 def test_record_channels_have_the_names_and_order_of_the_original():
     config = make_config(
         SIM_RECORD_LIDAR=True, SIM_RECORD_LOCATION=True, SIM_RECORD_VELOCITY=True, SIM_RECORD_GYROACCEL=True

@@ -587,6 +587,27 @@ def test_what_other_clients_and_parts_do_is_shown(open_page, car):
         assert car.wish[:2] == (-0.5, 0.25)
 
 
+def test_stop_and_a_page_that_is_closed_brake_and_a_key_that_is_let_go_coasts(open_page, travelling, traveller):
+    page = open_page(address=travelling.address)
+    drives = lambda: travelling.wait_for_wish(lambda wish: wish.throttle > 0.2)  # noqa: E731
+    page.keyboard.down("w")
+    drives()
+    page.keyboard.up("w")
+    travelling.wait_for_wish(lambda wish: wish.throttle == 0.0)
+    assert not traveller.is_braking
+    page.keyboard.down("w")
+    drives()
+    page.keyboard.press(" ")
+    travelling.wait_for(lambda: traveller.is_braking)
+    page.keyboard.up("w")
+    page.locator("#brake_button").click()
+    travelling.wait_for(lambda: not traveller.is_braking)
+    page.keyboard.down("w")
+    drives()
+    page.close()
+    travelling.wait_for(lambda: traveller.is_braking)
+
+
 def test_closing_the_page_stops_the_car(open_page, car):
     page = open_page()
     page.keyboard.down("w")

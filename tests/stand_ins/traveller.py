@@ -14,6 +14,7 @@ class StandInTraveller:
         self.trouble = ""
         self.is_lost = False
         self.look = Look()
+        self.is_braking = False
 
     def go_to(self, place):
         if self.is_lost:

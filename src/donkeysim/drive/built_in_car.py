@@ -49,6 +49,7 @@ class BuiltInSimulatedCar:
         car_kind: What drives, see `Experiment.describe_car`.
         place: Where it drives.
         places: Where it could drive; () for a moment at the start.
+        is_braking: Whether it brakes until it gets a throttle, instead of coasting.
     """
 
     threaded = False
@@ -73,6 +74,7 @@ class BuiltInSimulatedCar:
         self._tells_at = self._begun + STILL_SECONDS
         self._trouble: Exception | None = None
         self._loop_count = self._sensed_count = 0
+        self.is_braking = False
         self._late_steps = round(settings.latency * PHYSICS_RATE)
         self._sensed: deque[SensorFrame] = deque()
         self._reset_wanted = self._look_wanted = False
@@ -130,7 +132,8 @@ class BuiltInSimulatedCar:
                 self._reset_wanted = False
                 self.car.reset()
                 self.last_hit = ""
-            self.car.drive(steering or 0.0, throttle or 0.0)
+            self.is_braking = self.is_braking and not throttle
+            self.car.drive(steering or 0.0, throttle or 0.0, float(self.is_braking))
             self._advance()
             self.interpolator.note(self.car.simulator, 1.0 / self.settings.rate, lambda: {1: self.car.row})
         with self.loop_done:

@@ -185,6 +185,8 @@ class ControlPage:
             user/steering, user/throttle, user/mode, recording, web/buttons, sim/reset, pilot/choice, web/erase.
         """
         tick = self.state.tick(mode, recording, record_count, pilot, tuple(pilots or ()))
+        if self._traveller and tick.brake is not None:
+            self._traveller.is_braking = tick.brake
         hit = self._hits.follow(telemetry)
         self._loop_count += 1
         report = None

@@ -5,6 +5,7 @@ Messages come at any moment from any client, `tick` once in every loop. The rule
 * what a client says holds until somebody says something else;
 * mode, recording and pilot are handed to the loop once (latched) and from then on are what the loop says they are, so
   that a joystick or another part may change them too;
+* a car that is told to brake, or whose client vanishes, brakes until it gets a throttle from anybody;
 * a pressed button is True for one loop and False for the next;
 * the throttle of clients that vanish becomes 0: when the last WebSocket closes; at once when one closes that has sent
   heartbeats; and after `HEARTBEAT_SECONDS` without one. What came by POST stays;
@@ -51,6 +52,7 @@ class ControlMessage(msgspec.Struct, frozen=True):
     Attributes:
         angle: Steering, -1 (left) to 1 (right).
         throttle: -1 (full reverse) to 1.
+        brake: True: brake from now on; a throttle that comes without it ends that.
         drive_mode: Who drives, one of `MODES`.
         recording: Whether records are written.
         buttons: Which of the buttons w1 to w5 were pressed.
@@ -64,6 +66,7 @@ class ControlMessage(msgspec.Struct, frozen=True):
 
     angle: float | msgspec.UnsetType = msgspec.UNSET
     throttle: float | msgspec.UnsetType = msgspec.UNSET
+    brake: bool = False
     drive_mode: str | msgspec.UnsetType = msgspec.UNSET
     recording: bool | msgspec.UnsetType = msgspec.UNSET
     buttons: dict[str, bool] | msgspec.UnsetType = msgspec.UNSET
@@ -143,11 +146,15 @@ class ControlCommand(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """The outcome of a tick: for the loop, news for all clients, and a driver that was not heard of any more."""
+    """The outcome of a tick: for the loop, news for all clients, a driver that was not heard of any more, the brake.
+
+    The last is True to begin to brake, False to coast from now on, None if nobody has said anything.
+    """
 
     wish: ControlCommand
     news: dict[str, Any]
     lost: Driver | None
+    brake: bool | None = None
 
 
 @dataclass
@@ -156,6 +163,7 @@ class _Latches:
 
     mode: str | None = None
     recording: bool | None = None
+    brake: bool | None = None
     pilot: str | None = None
     reset: bool = False
     erase: bool = False
@@ -256,10 +264,10 @@ class ControlState:
             pilots: All that can be chosen.
         """
         with self._lock:
-            latches, self._latches = self._latches, _Latches()
             lost = self._find_lost()
             if lost:
                 self._release_throttle()
+            latches, self._latches = self._latches, _Latches()
             self.mode = latches.mode or mode or self.mode
             self.recording = _first(latches.recording, recording, self.recording)
             self.pilot = _first(latches.pilot, pilot, self.pilot)
@@ -267,7 +275,7 @@ class ControlState:
             self._latches.buttons = {name: False for name, is_pressed in latches.buttons.items() if is_pressed}
             doing = self.angle, self.throttle, self.mode, self.recording
             wish = ControlCommand(*doing, latches.buttons, latches.reset, self.pilot, latches.erase)
-            return Tick(wish, self._gather_news(latches, record_count), lost)
+            return Tick(wish, self._gather_news(latches, record_count), lost, latches.brake)
 
     def _latch(self, message: ControlMessage) -> None:
         latches = self._latches
@@ -279,6 +287,8 @@ class ControlState:
             latches.pilot = message.pilot
         if isinstance(message.buttons, dict):
             latches.buttons |= {name: True for name, is_pressed in message.buttons.items() if is_pressed}
+        if message.brake or isinstance(message.throttle, float):
+            latches.brake = message.brake
         latches.reset = latches.reset or message.reset
         latches.erase = latches.erase or message.erase
 
@@ -290,6 +300,7 @@ class ControlState:
 
     def _release_throttle(self) -> None:
         self.throttle = 0.0
+        self._latches.brake = True
         self._throttle_from = None
 
     def _gather_news(self, latches: _Latches, record_count: int | None) -> dict[str, Any]:

@@ -119,7 +119,13 @@ def find_car_name(config: Config) -> str:
 
 
 class Traveller(Protocol):
-    """A car that can be sent elsewhere; its methods may be called from any thread."""
+    """A car that can be sent elsewhere; its methods may be called from any thread.
+
+    Attributes:
+        is_braking: Whether it brakes until it gets a throttle; the page sets it.
+    """
+
+    is_braking: bool
 
     @property
     def place(self) -> str:

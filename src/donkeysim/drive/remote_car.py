@@ -52,7 +52,8 @@ class RemoteSimulatedCar:
         self._place, self._told_fault = settings.scene, ""
         self._ended = threading.Event()
         self._lock = threading.Lock()
-        self._controls = (0.0, 0.0)
+        self.is_braking = False
+        self._controls = (0.0, 0.0, 0.0)
         self._is_reset_wanted = self._is_halted = False
         self._moments: deque[tuple[float, SensorFrame]] = deque()
         self._tells_at = time.monotonic() + TELL_SECONDS
@@ -217,7 +218,8 @@ class RemoteSimulatedCar:
         None before it sensed anything.
         """
         with self._lock:
-            self._controls = (steering or 0.0, throttle or 0.0)
+            self.is_braking = self.is_braking and not throttle
+            self._controls = (steering or 0.0, throttle or 0.0, float(self.is_braking))
             self._is_reset_wanted = self._is_reset_wanted or bool(reset)
             newest = time.monotonic() - self.settings.latency
             while len(self._moments) > 1 and self._moments[1][0] <= newest:

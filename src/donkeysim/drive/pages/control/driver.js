@@ -42,7 +42,7 @@ export class Driver {
     this.standStill();
     this.mode = "user";
     this.isRecording = false;
-    this.say({ angle: 0, throttle: 0, recording: false, drive_mode: "user" });
+    this.say({ angle: 0, throttle: 0, brake: true, recording: false, drive_mode: "user" });
   }
 
   toggleBrake() {
@@ -120,7 +120,7 @@ export class Driver {
     const go = () => {
       this.timer = 0;
       this.postedAt = performance.now();
-      this.send({ angle: this.angle, throttle: this.throttle });
+      this.send({ angle: this.angle, throttle: this.throttle, brake: this.isBraked });
     };
     if (rest <= 0) go();
     else this.timer = setTimeout(go, rest);
