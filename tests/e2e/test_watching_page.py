@@ -406,6 +406,19 @@ def test_the_whole_map_lies_in_a_laptops_window(open_page, served):
     assert box["y"] + box["height"] <= 768
 
 
+LIE = """async ([width, height]) => {
+  const { fitOutline } = await import("/shared/outline.js");
+  const { point } = fitOutline({ left: [[0, 0], [8, 0]], right: [[0, 3], [8, 3]], path: [[4, 1]] }, width, height);
+  const [[x, y], [right], [, up]] = [point(0, 0), point(1, 0), point(0, 1)];
+  return right > x && up < y;
+}"""
+
+
+@pytest.mark.parametrize("size", [(300, 200), (200, 300)])
+def test_a_map_lies_as_on_every_other_picture_of_the_track_whatever_its_room(open_page, size):
+    assert open_page().evaluate(LIE, size)
+
+
 def test_the_keys_of_the_page_are_listed_each_beside_what_it_does(open_page, served):
     page = open_page(1366, 768)
     for key, what in (("C", "chase"), ("S", "seat"), ("T", "top"), ("V", "camera")):

@@ -1,9 +1,9 @@
-// The scene from above with all cars, drawn from its outline; positions in m, x to the right, y up (turned when it fits better).
+// The scene from above with all cars, drawn from its outline; positions in m, x to the right, y up.
 
 import { nameCar } from "/pages/cars.js";
 import { drawTags } from "/pages/map_tags.js";
 import { colours, fitCanvas } from "/shared/elements.js";
-import { drawRoad, fitOutline } from "/shared/outline.js";
+import { drawRoad, fitOutline, measureOutline } from "/shared/outline.js";
 
 const DELAY_MS = 100;
 const LARGEST_NAMED = 6;
@@ -33,6 +33,10 @@ export class TrackMap {
   /** Show this scene; null: nothing. */
   setOutline(outline) {
     this.outline = outline;
+    if (outline) {
+      const [x0, x1, y0, y1] = measureOutline(outline);
+      this.canvas.style.setProperty("--shape", String((x1 - x0) / Math.max(y1 - y0, 1e-6)));
+    }
     this.start();
   }
 
@@ -114,7 +118,7 @@ export class TrackMap {
     const isWatched = car.id === this.watched;
     pen.save();
     pen.translate(column, row);
-    pen.rotate(this.place.turn - yaw);
+    pen.rotate(-yaw);
     pen.scale(this.letter / SMALL_LETTER, this.letter / SMALL_LETTER);
     pen.beginPath();
     pen.moveTo(9, 0); pen.lineTo(-6, 6); pen.lineTo(-3, 0); pen.lineTo(-6, -6); pen.closePath();

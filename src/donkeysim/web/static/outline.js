@@ -1,26 +1,22 @@
-// The ground plan of a track on a canvas; positions in m, x to the right, y up (turned when it fits better).
+// The ground plan of a track on a canvas; positions in m, x to the right, y up, as on every picture of it.
 
 import { colours } from "/shared/elements.js";
 
 const MARGIN = 22;
 
-/** How the outline lies on a canvas: world to pixel, and by how much a heading turns. */
-export function fitOutline(outline, width, height) {
+/** How far an outline reaches: x from, to, y from, to. */
+export function measureOutline(outline) {
   const points = [...outline.left, ...outline.right, ...outline.path];
   const xs = points.map((point) => point[0]);
   const ys = points.map((point) => point[1]);
-  const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-  const isTurned = (x1 - x0 > y1 - y0) !== (width > height);
-  const [across, up] = isTurned ? [y1 - y0, x1 - x0] : [x1 - x0, y1 - y0];
-  const scale = Math.min((width - 2 * MARGIN) / Math.max(across, 1e-6), (height - 2 * MARGIN) / Math.max(up, 1e-6));
-  const [middleX, middleY] = [(x0 + x1) / 2, (y0 + y1) / 2];
-  return {
-    turn: isTurned ? -Math.PI / 2 : 0,
-    point: (x, y) => {
-      const [right, ahead] = isTurned ? [middleY - y, x - middleX] : [x - middleX, y - middleY];
-      return [width / 2 + scale * right, height / 2 - scale * ahead];
-    },
-  };
+  return [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+}
+
+/** How the outline lies on a canvas: world to pixel. */
+export function fitOutline(outline, width, height) {
+  const [x0, x1, y0, y1] = measureOutline(outline);
+  const scale = Math.min((width - 2 * MARGIN) / Math.max(x1 - x0, 1e-6), (height - 2 * MARGIN) / Math.max(y1 - y0, 1e-6));
+  return { point: (x, y) => [width / 2 + scale * (x - (x0 + x1) / 2), height / 2 - scale * (y - (y0 + y1) / 2)] };
 }
 
 /** Draw road, path, checkpoints and start lines, these in a colour of their own. */
