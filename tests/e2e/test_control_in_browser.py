@@ -315,6 +315,10 @@ def test_the_badge_says_while_nothing_is_recorded(open_page, car):
     page.keyboard.press("r")
     expect(page.locator("#recording-badge")).to_have_text("REC waits" + "until you drive")
     expect(page.locator("#rec-why")).to_be_visible()
+    telemetry = make_telemetry(1.0, 2)
+    telemetry.on_road = False
+    car.inputs["telemetry"] = telemetry
+    expect(page.locator("#rec-why")).to_have_text("until you are back on the road")
     page.set_viewport_size({"width": 390, "height": 844})
     expect(page.locator("#rec-why")).to_be_hidden()
     car.inputs["is_recorded"] = True

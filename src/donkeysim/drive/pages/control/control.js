@@ -127,7 +127,7 @@ function showDriver() {
   badge.hidden = !driver.isRecording;
   badge.classList.toggle("waits", isWaiting);
   setText(byId("rec-text"), texts.say(isWaiting ? "rec_waits" : "rec"));
-  setText(byId("rec-why"), isWaiting ? texts.say("rec_why") : "");
+  setText(byId("rec-why"), isWaiting ? texts.say(report.on_road === false ? "rec_why_off_road" : "rec_why") : "");
   byId("mode_select").value = driver.mode;
   byId("mode-badge").dataset.mode = driver.mode;
   setText(byId("mode-badge"), texts.say(`badge_${driver.mode}`));
