@@ -591,6 +591,17 @@ def test_what_other_clients_and_parts_do_is_shown(open_page, car):
         assert car.wish[:2] == (-0.5, 0.25)
 
 
+def test_a_page_stops_what_another_drives(open_page, car):
+    page = open_page()
+    with connect(f"ws://127.0.0.1:{car.port}/wsDrive", proxy=None, open_timeout=PATIENCE) as other:
+        for throttle, said in ((0.25, "Stop"), (0.0, "Start"), (0.25, "Stop")):
+            other.send(json.dumps({"angle": 0.0, "throttle": throttle, "recording": True}))
+            expect(page.locator("#brake_button")).to_have_text(said)
+        page.keyboard.press(" ")
+        car.wait_for_wish(lambda wish: wish.throttle == 0.0 and not wish.recording)
+        expect(page.locator("#brake_button")).to_have_text("Start")
+
+
 def test_stop_and_a_page_that_is_closed_brake_and_a_key_that_is_let_go_coasts(open_page, travelling, traveller):
     page = open_page(address=travelling.address)
     drives = lambda: travelling.wait_for_wish(lambda wish: wish.throttle > 0.2)  # noqa: E731

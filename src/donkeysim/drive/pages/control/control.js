@@ -70,7 +70,7 @@ function showLink(nowOpen) {
   setText(byId("link-text"), texts.say(byId("link-text").dataset.text));
   byId("lost").hidden = isOpen;
   readings.forget();
-  if (!isOpen) { report = erasedBefore = null; hasFilm = false; keys.forget(); driver.standStill(); }
+  if (!isOpen) { report = erasedBefore = null; hasFilm = driver.isRecording = false; keys.forget(); driver.standStill(); }
   else if (!hasFilm) startVideo();
 }
 

@@ -16,6 +16,7 @@ export class Driver {
     this.angle = 0;
     this.throttle = 0;
     this.isBraked = true;
+    this.isDrivenByOthers = false; // from another page, or by a joystick
     this.isConstant = false;
     this.maxThrottle = 0.3;
     this.mode = "user";
@@ -94,8 +95,11 @@ export class Driver {
   }
 
   /** Take over what the car reports, as others drive it too. */
-  follow({ mode, recording }) {
+  follow({ mode, recording, user }) {
+    const isDriven = user.some(Boolean);
     if (mode !== this.mode && mode !== "user") this.isBraked = false;
+    if (isDriven && this.isBraked) { this.isBraked = false; this.isDrivenByOthers = true; }
+    else if (!isDriven && this.isDrivenByOthers) { this.isBraked = mode === "user"; this.isDrivenByOthers = false; }
     this.mode = mode;
     this.isRecording = recording;
   }
@@ -103,6 +107,7 @@ export class Driver {
   constantThrottle() { return this.isBraked ? 0 : this.maxThrottle; }
 
   changed() {
+    this.isDrivenByOthers = false;
     this.changedAt = performance.now();
     this.onChange();
   }
