@@ -199,6 +199,30 @@ def test_an_incident_of_the_journal_is_shown_slowly_from_three_seconds_before(op
     expect(page.locator(".line.chosen")).to_have_count(0)
 
 
+SAID = """async () => {
+  const { texts } = await import("/pages/words.js");
+  const { tellMark, tellTime } = await import("/pages/moments.js");
+  const said = ["qualifying begins (Anna)", "cool-down begins", "chequered flag to all", "black flag to Ben",
+    "Ben is put back", "the race is over"].map((text) => tellMark({ text }));
+  return [texts.code, ...said, tellTime({ time: null }), tellTime({ time: -3 })];
+}"""
+
+
+def test_the_journal_speaks_the_language_of_the_page(open_race):
+    page = open_race()
+    told = {}
+    for code in ("ja", "en"):
+        page.locator("#language").select_option(code)
+        expect(page.locator("html")).to_have_attribute("lang", code)
+        told[code] = page.evaluate(SAID)[1:]
+    assert told["en"] == [
+        "Qualifying begins (Anna)", "Cool-down begins", "Chequered flag: all", "Black flag: Ben", "Ben is put back",
+        "Finished", "–", "−0:03.0",
+    ]  # fmt: skip
+    assert told["ja"][0] == "予選開始 (Anna)"
+    assert not any(word in " ".join(told["ja"]) for word in ("begins", "flag", "all", "put back", "Finished"))
+
+
 def test_the_time_line_is_played_by_keys(open_race, served):
     page = open_race()
     body = page.locator("body")

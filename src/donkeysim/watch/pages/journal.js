@@ -1,7 +1,7 @@
 // The journal: what has happened, the latest first; each line leads to its moment.
 
 import { makeChip, nameCar } from "/pages/cars.js";
-import { findLine, tellTime } from "/pages/moments.js";
+import { findLine, tellMark, tellTime } from "/pages/moments.js";
 import { byId, make } from "/shared/elements.js";
 import { texts } from "/pages/words.js";
 
@@ -35,15 +35,16 @@ export class Journal {
     const line = findLine(race, mark);
     const chip = line ? makeChip(line.colour) : make("i", "chip empty");
     const name = line ? nameCar({ name: line.name, id: line.row + 1 }) : "";
+    const text = tellMark(mark);
     const entry = { mark };
-    entry.jump = make("button", "jump", "", make("time", "", tellTime(mark)), chip, make("bdi", "", name && !mark.text.includes(name) ? `${name}: ${mark.text}` : mark.text));
+    entry.jump = make("button", "jump", "", make("time", "", tellTime(mark)), chip, make("bdi", "", name && !text.includes(name) ? `${name}: ${text}` : text));
     entry.jump.type = "button";
     entry.jump.title = texts.say("show_moment");
     entry.jump.addEventListener("click", () => this.onJump(entry.mark));
     entry.undo = make("button", "button undo control", "↶");
     entry.undo.type = "button";
     entry.undo.title = texts.say("undo");
-    entry.undo.setAttribute("aria-label", `${texts.say("undo")}: ${mark.text}`);
+    entry.undo.setAttribute("aria-label", `${texts.say("undo")}: ${text}`);
     entry.undo.addEventListener("click", () => this.onUndo(entry.mark));
     entry.item = make("li", mark.number ? "incident" : "", "", entry.jump, entry.undo);
     entry.item.dataset.at = mark.at;

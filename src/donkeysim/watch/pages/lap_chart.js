@@ -61,7 +61,7 @@ export class LapChart {
       pen.moveTo(this.column(lap), this.top);
       pen.lineTo(this.column(lap), height - BOTTOM);
       pen.stroke();
-      pen.fillText(lap ? String(lap) : texts.say("grid_short"), this.column(lap), this.top / 2);
+      pen.fillText(lap ? String(lap) : texts.say("grid"), this.column(lap), this.top / 2);
     }
   }
 

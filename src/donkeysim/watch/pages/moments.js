@@ -15,6 +15,17 @@ export function formatClock(seconds, digits = 1) {
 /** When something happened on the clock of its run; there is none before the countdown. */
 export function tellTime(mark) { return mark.time === null ? "–" : formatClock(mark.time); }
 
+/** What a mark says, in the page's language where it is one of a few sentences; incidents are in English. */
+export function tellMark(mark) {
+  const [, session, alone = ""] = /^([a-z-]+) begins( \(.*\))?$/.exec(mark.text) ?? [];
+  if (session) return texts.say("begins", { session: texts.say(`session_${session.replace("-", "_")}`) }) + alone;
+  const [, flag, whom] = /^(red|black|chequered) flag to (.*)$/.exec(mark.text) ?? [];
+  if (flag) return `${texts.say(`flag_${flag}`)}: ${whom === "all" ? texts.say("everybody") : whom}`;
+  const [, name] = /^(.*) is put back$/.exec(mark.text) ?? [];
+  if (name) return texts.say("is_put_back", { name });
+  return mark.text === "the race is over" ? texts.say("session_over") : mark.text;
+}
+
 const known = new Map();
 const MOST_KNOWN = 500;
 
