@@ -102,6 +102,12 @@ def test_each_of_our_own_places_in_the_menu_has_its_figures():
     assert set(FIGURES) == set(group_scenes(list_scenes())["ours"])
 
 
+def test_tracks_of_one_s_own_come_first():
+    groups = group_scenes((*list_scenes(), "my_track"))
+    assert list(groups) == ["yours", "original", "ours"]
+    assert groups["yours"] == ("my_track",)
+
+
 def test_nodes_length_and_box_are_as_designed(scene):
     length, extent, node_count = FIGURES[scene.name]
     assert len(scene.path.position) == node_count

@@ -101,8 +101,8 @@ def _list_package() -> frozenset[str]:
 
 
 def group_scenes(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return names in their order by whose design the places are: "original", "ours", "yours"; no empty groups."""
-    groups: dict[str, list[str]] = {"original": [], "ours": [], "yours": []}
+    """Return names in their order by whose design the places are: "yours", "original", "ours"; no empty groups."""
+    groups: dict[str, list[str]] = {"yours": [], "original": [], "ours": []}
     for name in names:
         kind = "original" if name in ORIGINAL_SCENES else "ours" if name in _list_package() else "yours"
         groups[kind].append(name)
