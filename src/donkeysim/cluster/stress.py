@@ -8,19 +8,17 @@ same draws: they follow from column, strength and seed alone.
 
 import functools
 import math
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from string import Template
 from typing import TypeAlias
 
 import numpy as np
 
-from donkeysim import __version__
 from donkeysim.cluster.executor import Executor
 from donkeysim.cluster.matrix import EvaluationSpec, Interval, estimate_mean, load_once
+from donkeysim.core.chart import fill_report
 from donkeysim.core.errors import SpecError, describe_unknown, format_count
 from donkeysim.core.types import BoolArray
 from donkeysim.learn.database import name_pilots
@@ -269,12 +267,11 @@ def format_report(spec: StressSpec, cells: list[StressCell], car: str) -> str:
         f"pilots, of the car {car}."
     )
     names, columns = name_pilots(spec.models), dict.fromkeys(cell.column for cell in cells)
-    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+    return fill_report(
+        _TEMPLATE,
         told=escape(told),
         heads="".join(f"<th>{escape(names[model])}</th>" for model in spec.models),
         rows="".join(_format_row(column, [cell for cell in cells if cell.column == column]) for column in columns),
-        version=__version__,
-        written=time.strftime("%Y-%m-%d %H:%M"),
     )
 
 

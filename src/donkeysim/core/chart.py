@@ -1,18 +1,59 @@
-"""Charts and maps as SVG: axes with round numbers, lines through points, a road from above."""
+"""Charts and maps as SVG: axes with round numbers, lines through points, a road from above; pages that hold them."""
 
 import math
+import time
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
+from string import Template
 from typing import NamedTuple
 
 import numpy as np
 
+from donkeysim import __version__
 from donkeysim.core.types import FloatArray
 
 Points = FloatArray | Sequence[tuple[float, float]]
 
 Ticks = Iterable[tuple[float, str]]
 """Values of an axis that have a mark, and what stands there."""
+
+REPORT_HEAD = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+:root {
+  --ground: #f6f7f4; --card: #fff; --ink: #1d2320; --soft: #5d6862; --line: #dfe4de; --accent: #1f5fbf;
+  --good: #1f7a43; --good-soft: #e2f2e7; --bad: #b3261e; --bad-soft: #fbe6e3; color-scheme: light dark;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #131715; --card: #1b211e; --ink: #e9eeea; --soft: #9aa69f; --line: #2d3531; --accent: #86aeea;
+    --good: #6fd195; --good-soft: #193325; --bad: #ff8f85; --bad-soft: #3a1d1a;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0; background: var(--ground); color: var(--ink);
+  font: 16px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif;
+}
+main { max-width: 1120px; margin: 0 auto; padding: 28px 20px 48px; }
+h1 { margin: 0 0 .2em; font-size: clamp(1.5rem, 4vw, 2.1rem); line-height: 1.2; overflow-wrap: anywhere; }
+section {
+  background: var(--card); border: 1px solid var(--line); border-radius: 14px; padding: 20px 22px; margin-bottom: 22px;
+}
+svg { display: block; width: 100%; height: auto; }
+</style>"""
+"""With what each report begins: its colours by day and night, its column and its cards."""
+
+
+def fill_report(template: Path, **texts: str) -> str:
+    """Return a report as HTML: its template with the texts, a `head`, our `version` and when it was `written`."""
+    written = time.strftime("%Y-%m-%d %H:%M")
+    page = Template(template.read_text(encoding="utf-8"))
+    return page.substitute(texts, head=REPORT_HEAD, version=__version__, written=written)
 
 
 class Axis(NamedTuple):

@@ -6,16 +6,13 @@ Its figures are SVG: what pilots answer by what the driver steered, and where th
 import base64
 import json
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
-from string import Template
 from typing import Any
 
-from donkeysim import __version__
-from donkeysim.core.chart import Area, join_pixels, write
+from donkeysim.core.chart import Area, fill_report, join_pixels, write
 from donkeysim.core.errors import format_count
 from donkeysim.core.image import encode_jpeg, spread_grey
 from donkeysim.core.types import FloatArray
@@ -96,12 +93,7 @@ HEADS = ("correlation", "right side", "error", "delay", "throttle error", "of th
 
 def format_report(judgements: Sequence[DriveJudgement]) -> str:
     """Return the report as HTML."""
-    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
-        drives="".join(map(_format_drive, judgements)),
-        bend=f"{BEND:g}",
-        version=__version__,
-        written=time.strftime("%Y-%m-%d %H:%M"),
-    )
+    return fill_report(_TEMPLATE, drives="".join(map(_format_drive, judgements)), bend=f"{BEND:g}")
 
 
 def format_json(judgements: Sequence[DriveJudgement]) -> bytes:

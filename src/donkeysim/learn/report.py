@@ -6,16 +6,13 @@ Its figures are SVG: the track from above coloured by cte, and curves along the 
 import base64
 import itertools
 import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from string import Template
 
 import numpy as np
 
-from donkeysim import __version__
-from donkeysim.core.chart import Area, choose_ticks, join_pixels, join_places, open_map
+from donkeysim.core.chart import Area, choose_ticks, fill_report, join_pixels, join_places, open_map
 from donkeysim.core.errors import format_count
 from donkeysim.core.files import write_whole
 from donkeysim.core.types import BoolArray, FloatArray
@@ -56,13 +53,9 @@ def format_report(evaluation: Evaluation, pilot_name: str, facts: Mapping[str, s
     """Return the report of an evaluation as HTML."""
     tracks = " and ".join(run.scene.name for run in evaluation.runs)
     verdict = "passed" if evaluation.is_passed else "failed"
-    shown = {
-        **facts,
-        "seed": str(evaluation.seed),
-        "donkeysim": __version__,
-        "written": time.strftime("%Y-%m-%d %H:%M"),
-    }
-    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+    shown = {**facts, "seed": str(evaluation.seed)}
+    return fill_report(
+        _TEMPLATE,
         title=escape(f"{pilot_name} on {tracks}"),
         pilot=escape(pilot_name),
         tracks=escape(tracks),

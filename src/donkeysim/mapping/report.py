@@ -4,20 +4,17 @@ It shows pictures of the place from where the drive took them, beside the real o
 """
 
 import base64
-import time
 from collections.abc import Sequence
 from html import escape
 from math import degrees
 from pathlib import Path
-from string import Template
 from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
 
-from donkeysim import __version__
 from donkeysim.calibration.motion import FloorCamera
-from donkeysim.core.chart import Area, join_pixels
+from donkeysim.core.chart import Area, fill_report, join_pixels
 from donkeysim.core.errors import format_count
 from donkeysim.core.files import write_whole
 from donkeysim.core.image import encode_jpeg, spread_grey
@@ -71,7 +68,8 @@ def write_report(path: Path, name: str, drive: Path, found: PlaceSurvey, drawn: 
     facts = "".join(
         f"<tr><th>{escape(key)}</th><td>{escape(value)}</td></tr>" for key, value in list_facts(found, drawn)
     )
-    text = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+    text = fill_report(
+        _TEMPLATE,
         name=escape(name),
         drive=escape(str(drive)),
         folder=escape(str(path.parent)),
@@ -80,8 +78,6 @@ def write_report(path: Path, name: str, drive: Path, found: PlaceSurvey, drawn: 
         errors=draw_errors(drawn, len(found.poses)),
         pictures="".join(map(_format_pair, drawn)),
         reach=f"{FARTHEST * found.camera.mount.height:.1f} m",
-        version=__version__,
-        written=time.strftime("%Y-%m-%d %H:%M"),
     )
     write_whole(path, text.encode())
 

@@ -1,17 +1,14 @@
 """The report of a sweep: one HTML file with curves, what each option does, and a table of all trials."""
 
-import time
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from string import Template
 
 import numpy as np
 
-from donkeysim import __version__
 from donkeysim.cluster.sweep.plan import Job, TrialResult, list_latest
 from donkeysim.cluster.sweep.spec import Range, SweepFile
-from donkeysim.core.chart import Area, Axis, Ticks, join_pixels, write
+from donkeysim.core.chart import Area, Axis, Ticks, fill_report, join_pixels, write
 from donkeysim.core.errors import format_count, shorten
 from donkeysim.core.files import write_whole
 
@@ -58,13 +55,12 @@ def format_report(file: SweepFile, done: Sequence[Done], best: Done | None) -> s
         "budget": format_count(spec.budget, _UNITS[spec.command].removesuffix("s")),
         "seed": str(spec.seed),
         "training time": f"{sum(result.seconds for _, result in done):,.0f} s",
-        "donkeysim": __version__,
-        "written": time.strftime("%Y-%m-%d %H:%M"),
     }
     goal = "lowest" if spec.minimize else "highest"
     parts = [_format_best(best), _format_curves(file, done, best)]
     parts += [_format_options(file, done, best), _format_table(file, done, best)]
-    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+    return fill_report(
+        _TEMPLATE,
         title=escape(f"{len(list_latest(done))} trials of donkey {spec.command}: {goal} {spec.metric}"),
         facts="".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts.items()),
         sections="".join(parts),

@@ -5,10 +5,10 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from string import Template
 from typing import IO
 
 from donkeysim import __version__
+from donkeysim.core.chart import fill_report
 from donkeysim.core.errors import format_count
 from donkeysim.racing.export.charts import (
     DARK_GROUND,
@@ -105,13 +105,13 @@ def fill_page(title: str, content: str, paints: Mapping[int, tuple[int, int, int
     """
     script = _SCRIPT.read_text(encoding="utf-8")
     checksum = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+    return fill_report(
+        _TEMPLATE,
         title=escape(title),
         colours=_format_colours(paints),
         content=content,
         script=script,
         script_hash=f"sha256-{checksum}",
-        version=__version__,
         file=escape(source),
     )
 
