@@ -8,8 +8,7 @@ import pytest
 
 from donkeysim.drive.sample import record_sample
 from donkeysim.tub import glance
-from donkeysim.tub.flaw_words import WORDS
-from donkeysim.tub.flaws import find_flaws, tell_flaws
+from donkeysim.tub.flaws import WORDS, find_flaws, tell_flaws
 from donkeysim.tub.glance import HEIGHT, WIDTH, look_at, measure_turn
 from donkeysim.tub.reader import TubReader
 from tub.drives import write_tub
@@ -32,8 +31,9 @@ def records(tub):
 def test_what_is_wrong_is_named(records, tmp_path, name):
     flaws = {flaw.kind: flaw for flaw in find_flaws(WAYS[name](records, tmp_path / "images"))}
     flaw = flaws[name.split()[0]]
-    assert flaw.finding.endswith(".")
-    assert "{" not in flaw.finding
+    finding, _ = flaw.tell()
+    assert finding.endswith(".")
+    assert "{" not in finding
     assert set(flaw.examples) <= set(range(COUNT))
     assert flaw.examples
 
@@ -96,7 +96,7 @@ def test_training_tells_it_where_somebody_reads(tub, tmp_path, caplog):
         caplog.clear()
         tell_flaws([tmp_path / "still"])
     assert all(message.startswith(f"The tub {tmp_path / 'still'}: ") for message in caplog.messages)
-    assert any(WORDS["dark"].advice in message for message in caplog.messages)
+    assert any(WORDS["dark"]["en"][1] in message for message in caplog.messages)
     caplog.clear()
     with caplog.at_level(logging.WARNING):
         tell_flaws([tmp_path / "nowhere"])

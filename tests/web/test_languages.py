@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import donkeysim
+from donkeysim.tub.flaws import WORDS
 from donkeysim.web.page import SHARED_FOLDER
 
 FOLDERS = sorted(Path(donkeysim.__file__).parent.rglob("texts/en.json"))
@@ -45,6 +46,13 @@ def test_a_site_speaks_of_keys_only_where_there_are_any(code):
     texts = read(Path(donkeysim.__file__).parent / "site/page/texts", code)
     told = {name for name, text in texts.items() if re.search(r"W A S D|Backspace|Space\b|\bDel\b|[(（]R[)）]", text)}
     assert told == {"keys", "take_over"}  # which phones do not show
+
+
+def test_flaws_of_drives_are_told_in_all_languages_with_the_same_values():
+    for words in WORDS.values():
+        assert tuple(words) == CODES
+        assert len({tuple(sorted(re.findall(r"\{\w+\}", finding))) for finding, _ in words.values()}) == 1
+        assert all(text.strip() for texts in words.values() for text in texts)
 
 
 @pytest.mark.parametrize("folder", [path.parent for path in FOLDERS], ids=lambda path: path.parent.name)

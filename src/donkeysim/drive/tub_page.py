@@ -26,7 +26,7 @@ from starlette.types import ASGIApp
 from donkeysim.core.errors import TubError, describe_unknown
 from donkeysim.tub.edit import change_deleted
 from donkeysim.tub.files import read_picture_file
-from donkeysim.tub.flaws import find_flaws
+from donkeysim.tub.flaws import WORDS, Flaw, find_flaws
 from donkeysim.tub.overview import SessionSpan, group_positions, read_overview
 from donkeysim.tub.reader import TubReader, find_command_keys
 from donkeysim.web.access import read_body
@@ -65,10 +65,11 @@ class TubSummary(msgspec.Struct):
 
 
 class PageFlaw(msgspec.Struct):
-    """A flaw as the page says it, in whatever language; see `tub.flaws.Flaw`."""
+    """A flaw as the page says it; see `tub.flaws.Flaw`."""
 
     kind: str
-    values: dict[str, str]
+    words: dict[str, tuple[str, str]]
+    """What was found and what to do, by language."""
     spans: list[tuple[int, int]]
     examples: list[int]
 
@@ -136,9 +137,7 @@ class TubPage:
     async def show_flaws(self, _request: Request) -> Response:
         """Answer what is wrong with the drive."""
         flaws = await run_in_threadpool(find_flaws, TubReader(self._path))
-        return answer_json(
-            [PageFlaw(flaw.kind, dict(flaw.values), list(flaw.spans), list(flaw.examples)) for flaw in flaws]
-        )
+        return answer_json([_describe_flaw(flaw) for flaw in flaws])
 
     async def set_deleted(self, request: Request) -> Response:
         """Save which records are deleted."""
@@ -194,6 +193,11 @@ def _sign_files(path: Path) -> tuple[tuple[str, int], ...]:
     """Return what changes when a tub grows: its catalogs and their sizes, or how many files an old one has."""
     catalogs = sorted((file.name, file.stat().st_size) for file in path.glob("catalog_*.catalog"))
     return tuple(catalogs) or (("files", len(list(path.glob("record_*.json")))),)
+
+
+def _describe_flaw(flaw: Flaw) -> PageFlaw:
+    words = {code: flaw.tell(code) for code in WORDS[flaw.kind]}
+    return PageFlaw(flaw.kind, words, list(flaw.spans), list(flaw.examples))
 
 
 def _pack_pictures(paths: Iterable[Path | None]) -> bytes:

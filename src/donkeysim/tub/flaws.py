@@ -7,6 +7,7 @@ real cars) and what drives show that were spoilt on purpose; `tests/soak/test_go
 from __future__ import annotations
 
 import itertools
+import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,11 +18,15 @@ import numpy as np
 from donkeysim.core.types import BoolArray, LongArray, Report
 from donkeysim.tub.agreement import LEAST_PAIRS, find_agreement
 from donkeysim.tub.cuts import Cut, find_colour_cut, find_keys_cut, find_throttle_cut, find_tilt_cut
-from donkeysim.tub.flaw_words import WORDS
 from donkeysim.tub.glance import Glance, look_at
 from donkeysim.tub.reader import TubReader, TubRecord
 
 _log = logging.getLogger(__name__)
+
+WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = json.loads(
+    Path(__file__).with_name("flaw_words.json").read_text(encoding="utf-8")
+)
+"""By kind and language: what was found, with names of `Flaw.values` in braces, and what to do."""
 
 LEAST_RECORDS = 100
 """A tub with fewer is not judged: five seconds are no drive."""
@@ -110,7 +115,7 @@ class Flaw:
     """Something that is wrong with a tub.
 
     Attributes:
-        kind: A key of `flaw_words.WORDS`.
+        kind: A key of `WORDS`.
         values: What its words name, written as people read it.
         spans: The stretches it is about, in order; none: the whole tub.
         examples: Positions of records whose pictures show it.
@@ -121,15 +126,10 @@ class Flaw:
     spans: Sequence[Span] = ()
     examples: Sequence[int] = ()
 
-    @property
-    def finding(self) -> str:
-        """What was found, in a sentence."""
-        return WORDS[self.kind].finding.format(**self.values)
-
-    @property
-    def advice(self) -> str:
-        """What to do, in a sentence."""
-        return WORDS[self.kind].advice
+    def tell(self, language: str = "en") -> tuple[str, str]:
+        """Return what was found, and what to do, in a sentence each."""
+        finding, advice = WORDS[self.kind][language]
+        return finding.format(**self.values), advice
 
 
 def find_flaws(tub: Iterable[TubRecord], report: Report = lambda _done, _total: None) -> list[Flaw]:
@@ -152,7 +152,7 @@ def tell_flaws(paths: Sequence[Path]) -> None:
         return
     for path in paths:
         for flaw in find_flaws(TubReader(path)):
-            _log.info("The tub %s: %s %s", path, flaw.finding, flaw.advice)
+            _log.info("The tub %s: %s %s", path, *flaw.tell())
 
 
 def judge(glance: Glance) -> list[Flaw]:

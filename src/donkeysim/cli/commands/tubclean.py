@@ -62,7 +62,8 @@ def print_report(given: str) -> int:
     with show_progress("looking") as report:
         flaws = find_flaws(tub, report)
     for flaw in flaws:
-        console.print(f"{flaw.finding}\n  {flaw.advice}{describe_spans(flaw.spans)}", soft_wrap=True, markup=False)
+        finding, advice = flaw.tell()
+        console.print(f"{finding}\n  {advice}{describe_spans(flaw.spans)}", soft_wrap=True, markup=False)
     if len(tub) < LEAST_RECORDS:
         console.print(f"{format_count(len(tub), 'record')} are too few to judge: record {LEAST_RECORDS} or more.")
     elif not flaws:

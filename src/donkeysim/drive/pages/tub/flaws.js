@@ -39,10 +39,10 @@ export class Flaws {
     document.body.dataset.flaws = this.flaws.map((flaw) => flaw.kind).join(" ");
   }
 
-  showFlaw({ kind, values, spans, examples }) {
+  showFlaw({ words, spans, examples }) {
+    const [finding, advice] = words[this.texts.code];
     const views = make("div", "views", "", ...examples.map((position) => this.showExample(position)));
-    const says = make("div", "says", "",
-      make("p", "finding", this.texts.say(`flaw_${kind}`, values)), make("p", "advice", this.texts.say(`advice_${kind}`)));
+    const says = make("div", "says", "", make("p", "finding", finding), make("p", "advice", advice));
     if (spans.length) {
       const button = make("button", "button small", this.texts.say("delete_flaw", { count: spans.length.toLocaleString("en") }));
       button.type = "button";
