@@ -90,7 +90,6 @@ class Trip:
         """Build the track and put the car on the grid.
 
         Args:
-            experiment: Where, with which car.
             time_limit: Simulated time after which a trip is over [s].
 
         Raises:

@@ -43,7 +43,6 @@ class Config:
         """Take the keys from a dictionary.
 
         Args:
-            values: Value of each key.
             sources: The file that set each key, for messages, as far as known.
         """
         self.__dict__.update(values or {})

@@ -170,7 +170,6 @@ def _check_trial(file: SweepFile, options: Options, name: str) -> None:
     """Check the options of a trial together.
 
     Args:
-        options: That differ.
         name: Of the one to blame; empty: the one that the error names, if any.
     """
     job = Job(0, 0, options, file.spec.budget, "")

@@ -82,7 +82,6 @@ def describe_unknown(kind: str, given: str, allowed: Iterable[str]) -> str:
     Args:
         kind: What the name stands for, in the singular, for example "scene".
         given: The name that was given; cut to 80 characters in the text.
-        allowed: Every valid name.
     """
     names = sorted(allowed)
     short = shorten(given)  # what is much longer resembles none, and a megabyte would be compared for 0.1 s

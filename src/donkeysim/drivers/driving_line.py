@@ -44,7 +44,6 @@ def plan_path(path: Path, ground: Ground, car: CarSpec, use: GripUse, speed_limi
 
     Args:
         ground: Of the scene, for its friction.
-        use: How much of the grip to use.
         speed_limit: Never faster than this [m/s], unless the road climbs more steeply than the motor can from there:
             such a climb needs a run-up.
     """
@@ -105,7 +104,6 @@ def plan_fastest(path: Path, ground: Ground, car: CarSpec, use: GripUse, margin:
 
     Args:
         ground: Of the scene, for its friction.
-        use: How much of the grip to use.
         margin: Kept from both edges of the road [m].
     """
     node, factor = path.middle, count_points_per_node(path)

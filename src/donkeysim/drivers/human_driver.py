@@ -223,7 +223,6 @@ def press_pedal(
         index: The nearest point of the line.
         line: The plan's, with its speeds.
         throttle: That keeps the plan's speed at each point; see `plan_thumb`.
-        train: The car's.
     """
     vx, vy, _ = ledger.velocity[car].tolist()
     speed = math.hypot(vx, vy)
@@ -246,7 +245,6 @@ def _calm_down(plan: SpeedPlan, train: Powertrain, pull: FloatArray) -> FloatArr
     """Return the plan's speed, lowered until it is reached by a gentle thumb and left by coasting [m/s].
 
     Args:
-        plan: Its line and speed.
         train: What slows a coasting car.
         pull: By how much weight slows it along the road, + uphill [m/s²], shape [point_count].
     """

@@ -177,7 +177,6 @@ def plan_speed(
     Args:
         line: Points of the line [m], shape [point_count, 2].
         friction: Of the ground under each point [-], shape [point_count].
-        use: How much of the grip to use.
         speed_limit: Never faster than this [m/s].
         closed: The last point is followed by point 0; otherwise the ends may have any speed.
         height: Of the ground under each point [m], shape [point_count]; none: level.

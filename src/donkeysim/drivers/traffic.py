@@ -76,7 +76,6 @@ class Traffic:
         """Keep the line.
 
         Args:
-            points_per_node: Points of the line for each node of the path.
             room: From each point of the line to the road's edges, left and right [m], shape [point_count] each.
         """
         self._line = line

@@ -263,7 +263,6 @@ def _describe_things(things: Sequence[_Thing], along: float, begun: float, line:
         things: Of a car's world.
         along: Where the car is on the path [m].
         begun: Where its progress counts from [m].
-        line: Of its path.
     """
     away = [thing.along - along for thing in things]
     if line.is_closed:

@@ -147,7 +147,6 @@ class Lender:
         """Note who they are for.
 
         Args:
-            device: Whose arrays.
             convert: Makes the taker's own of each; None: NumPy's on this machine, `DeviceArray` on a GPU.
         """
         self._device, self._convert = device, convert

@@ -74,8 +74,6 @@ class Fleet:
         """Build the tracks, quickly; cars are put on them by `open`.
 
         Args:
-            world_count: Worlds.
-            cars_per_world: Cars in each.
             device: Where the cars are; None: this many threads of this machine.
             frame_skip: Twentieths of a simulated second in one step.
             look_ahead: Distances for `Step.ahead`, rising [m].

@@ -40,7 +40,6 @@ def make_distances(points: Sequence[LidarPoint] | None, lidar: LidarSpec | None)
     """Return a scan as one distance per ray [U], level after level, -1 where nothing came back.
 
     Args:
-        points: The returned rays.
         lidar: As `EnvConf.lidar`; None gives no rays.
     """
     if lidar is None:

@@ -86,7 +86,6 @@ def read_telemetry(message: dict[str, Any], frame: int, reset_count: int, lap: i
     """Return the readings of a telemetry message.
 
     Args:
-        message: As it came.
         frame: Its number, where the server does not tell.
         reset_count: Resets so far, where the server does not tell.
         lap: Start-line crossings since the last reset, where the server does not tell.

@@ -74,7 +74,6 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         Args:
             fleet: Opened, one car in each world.
             task: Judges every step.
-            observer: Of this fleet.
             actions: What actions mean.
             info: Writes `info`.
             autoreset_mode: One of Gymnasium's three.

@@ -114,7 +114,6 @@ def iterate_batches(examples: Examples, batch_size: int, seed: int, epoch: int |
     """Yield all examples in batches, made on a thread while the caller works on the one before.
 
     Args:
-        examples: What to draw from.
         batch_size: Of all but the last batch.
         seed: Of the order and the augmentations.
         epoch: From 1; each has its own order and its own augmentations. None: in order.

@@ -70,8 +70,6 @@ def train_built_in(
 
     Args:
         path: An `.onnx` file.
-        record_count: Records to learn from.
-        epoch_count: How often to look at each.
         seed: Of drives, weights and batches.
         report: Called as report(stage, done, total).
 

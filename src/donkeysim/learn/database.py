@@ -95,7 +95,6 @@ def make_entry(
 
     Args:
         number: Of an automatically named pilot; 0 for one that the user named.
-        tub_paths: What it learnt from.
         history: Losses per epoch.
         config: All keys of the configuration.
         transfer: The pilot whose weights it began with.

@@ -86,7 +86,6 @@ def read_records(
     """Read the records of tubs that a kind of pilot can learn from.
 
     Args:
-        kind: What is to be learnt.
         keep: TRAIN_FILTER.
         config: What TRAIN_FILTER sees as the records' configuration.
 
@@ -247,7 +246,6 @@ def make_examples(table: RecordTable, usable: BoolArray, kind: PilotKind, spec: 
 
     Args:
         usable: Which have a picture, shape [n].
-        kind: What is to be learnt.
 
     Raises:
         DonkeySimError: No records in a row are left.

@@ -30,7 +30,6 @@ def read_policy(path: Path, kind: str | None, spec: PilotSpec) -> Network | None
     Args:
         path: `.h5` or `.keras`.
         kind: Of the pilot that is wanted; None: any.
-        spec: Of the pictures to learn from.
 
     Raises:
         PilotError: There is no such file, it cannot be read, or it takes pictures of another size.

@@ -117,7 +117,6 @@ class Views:
             camera: That took the pictures; of their size.
             car: That carries it, at rest.
             angle: How it was steered, shape [n].
-            seed: Of the movements.
         """
         self._cv2 = import_extra("cv2", "moving pictures needs OpenCV")
         axle = [position[0] for position in car.wheel_position]

@@ -95,7 +95,6 @@ def sum_gradients(
     """Return the gradients of a batch.
 
     Args:
-        weights: What they are the gradients of.
         parts: Of each part of the batch, always in the same order, its share and its gradients.
     """
     sums = [torch.zeros_like(weight) for weight in weights]  # in its order of memory, which optimizers rely on
@@ -111,7 +110,6 @@ def set_gradients(
     """Give weights the gradients of a batch, for an optimizer.
 
     Args:
-        weights: What they are the gradients of.
         shares: Of each part of the batch in it, in their order.
         gradients: Of each part.
     """

@@ -132,7 +132,6 @@ def match_car(stem: Path, car: str, poses: FloatArray, driven: DriveCommands, st
 
     Args:
         stem: Of the files, which end in `_car.toml` and, where there is a delay, `_delay.toml`.
-        car: The preset.
         poses: Where the drive's pictures were taken, shape [picture_count, 3].
         driven: The commands at these pictures, and perhaps at more.
         steering: How the drive's car answered to it.
@@ -162,7 +161,6 @@ def _find_torque(trial: Path, car: str, gain: float, driven: DriveCommands, spee
 
     Args:
         trial: File to try cars by.
-        car: The preset.
         gain: Wheel angle at steering 1 [rad].
         driven: The commands, at `RATE`.
         speed: Of the drive, in the median [m/s].

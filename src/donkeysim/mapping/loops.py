@@ -88,7 +88,6 @@ def close_loops(
     Ctrl-C ends the search; the loops until then are closed.
 
     Args:
-        track: The drive.
         height: Of the camera [m].
         report: Called with the share that is done.
         returns: Where the same was seen above the floor: about where to look for the same floor. None: nobody knows.

@@ -126,7 +126,6 @@ class FloorPictures:
         """Return a picture as seen from above: grey, of mean 0 all over, in soft contrast, shape [*view.shape].
 
         Args:
-            number: Of the picture.
             blur: Standard deviation of a filter before [pixel].
         """
         cv2, seen, grey = self._cv2, self.view.seen, self._make_grey(self._pictures[number])

@@ -97,7 +97,6 @@ def stand_panels(
         camera: That took them.
         own: Where they show the car.
         floor: Tells their light and the lens's vignette.
-        road: Beside which it stands.
         report: Called with the share that is done.
     """
     panels: list[Panel] = []

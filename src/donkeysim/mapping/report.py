@@ -60,7 +60,6 @@ def write_report(path: Path, name: str, drive: Path, found: PlaceSurvey, drawn: 
 
     Args:
         path: Of the HTML file.
-        name: Of the place.
         drive: The tub that it was made of.
         found: What was found out.
         drawn: Pictures beside the place's own.
@@ -179,7 +178,6 @@ def redraw(track: Path, found: PlaceSurvey, numbers: Sequence[int], gains: Float
     Args:
         track: The place's file.
         found: What it was made of.
-        numbers: Which pictures are drawn.
         gains: How bright each of these is, shape [number_count, 3]; None: as the floor tells.
     """
     camera, own, floor = found.camera, found.own, found.floor

@@ -54,7 +54,6 @@ class PhysicsEngine:
         """Build the tables.
 
         Args:
-            layout: Of the worlds.
             device: What runs them.
             step_length: Of one step [s].
 
@@ -291,7 +290,6 @@ def make_book(scenes: Sequence[Scene], derived: Derived, look_ahead: Sequence[fl
     """Return the paths of these scenes, one after another, with the rows.
 
     Args:
-        scenes: Places.
         derived: To be written.
         look_ahead: Distances for `Derived.ahead`, rising, 0 or more [m].
     """

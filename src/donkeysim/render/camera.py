@@ -119,7 +119,6 @@ class Renderer:
         """Return a group of one camera per entry of `cars`.
 
         Args:
-            cars: Whose cameras they are.
             cameras: One per car, all of one kind (`find_kind`).
             second: Which of them are second cameras of their cars, whose noise is their own; none given: none.
             one_channel: Their pictures shall have one channel, as all are grey; small ones are drawn in one, too. Not
@@ -191,7 +190,6 @@ class Renderer:
         """Return the picture of a free camera, shape [row_count, width, 3].
 
         Args:
-            state: What to show.
             position: Of the optical centre, world frame [m].
             rotation: Roll, pitch (+ = down), yaw in the world frame [rad].
             camera: Size, rows, field of view, fisheye, grey, quality and supersampling; its own pose is not used.

@@ -140,7 +140,6 @@ def make_camera_tables(
 
     Args:
         owners: Their cars, -1: nobody's.
-        worlds: Theirs.
         place: As `mount_cameras` returns it, and their far plane [m].
         cameras: One for each, all of one kind.
         light: Of each, columns LIGHT.

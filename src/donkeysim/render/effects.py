@@ -26,8 +26,6 @@ class PictureEffects:
         """Take working memory.
 
         Args:
-            device: Where the pictures are.
-            spec: What differs.
             shape: Of the pictures: cameras, rows, columns, channels.
             view: Rows cut off above, and rows that a picture would have if none were cut off.
         """

@@ -119,7 +119,6 @@ class GatherRenderer:
         """Return a group of one camera per entry of `cars`.
 
         Args:
-            cars: Whose cameras they are.
             cameras: One per car, all of one kind (`find_kind`).
             channels: Of their pictures: 3, or 1 for grey ones.
             class_count: Rows of `CameraTables.look` per camera, where colours are to differ; see `variation`.
@@ -161,7 +160,6 @@ class GatherRenderer:
         """Draw the group's cameras into its pictures, which stay valid until it is rendered again.
 
         Args:
-            group: Cameras and pictures.
             state: Of the device; the same arrays each time.
             begins: Whether a world's cameras are drawn, booleans of shape [world_count]; None: all are.
         """

@@ -76,7 +76,6 @@ def prepare_mesh(mesh: Mesh, texture: IntArray, pool: TexelPool) -> PreparedMesh
     Args:
         mesh: Triangles without area are left out.
         texture: Texture in `pool` of each of its materials.
-        pool: All textures.
     """
     check_mesh(mesh)
     corner = mesh.vertex[mesh.triangle].astype(np.float64)

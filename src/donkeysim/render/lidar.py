@@ -63,7 +63,6 @@ class LidarScanner:
         """Return what a car's lidar sees now.
 
         Args:
-            state: Read.
             car: Row of the car.
             key: World key for the noise, see `core.rng`; with the car's slot and the world's step it decides the noise.
 
@@ -84,7 +83,6 @@ class LidarScanner:
         pitched down by `angle_down` + k * `angle_delta`.
 
         Args:
-            state: Read.
             cars: Rows of the cars.
             lidar: That of each of them.
             keys: Key of each car's world, as for `scan`.

@@ -22,8 +22,6 @@ def blend_moments(before: Moment, after: Moment, share: float) -> Moment:
     """Return a moment between two of the same place: the later one, with everything on its way to where it is then.
 
     Args:
-        before: The earlier one.
-        after: The later one.
         share: Of the way, 0 to 1.
     """
     first, last = before.poses, after.poses

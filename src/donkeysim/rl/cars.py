@@ -43,7 +43,6 @@ class TrainingCars:
 
         Args:
             env: Hands out PyTorch's tensors.
-            seed: Of all chance.
             device: PyTorch's name of what the batch runs on.
         """
         self.env, self.device, self.steps, self.laps = env, device, 0, 0.0

@@ -119,7 +119,6 @@ class TrainingSession:
         """Build the tracks.
 
         Args:
-            task: What there is to learn.
             folder: Where everything is written.
             limit: When learning ends at the latest, all sessions together.
             begun: When the command was given, on the clock of `time.perf_counter` [s].

@@ -133,7 +133,6 @@ class PaceCar:
         """Put a driver into a car.
 
         Args:
-            simulator: Of the running scene.
             car: Which is in the scene already.
             style: "steady" or "fast".
         """

@@ -40,10 +40,8 @@ class SceneLoader:
         """Prepare to load.
 
         Args:
-            options: How scenes are run.
             report: Told what is being done where it takes long: the first time on a machine.
             processes: They compile already, and nothing is built before they have; None: begin now.
-            build: What builds scenes.
         """
         self.stage = ""
         self.challenges = options.experiment.scene.challenges

@@ -232,7 +232,6 @@ class FaultLog:
         """Take note of a fault.
 
         Args:
-            name: Whose it is.
             kind: Short name of this sort of fault; there must be few.
             is_first: Whether this connection makes it for the first time.
         """

@@ -273,7 +273,6 @@ class Batch:
         """Return a camera of every car; open all before the first reset.
 
         Args:
-            camera: How it is.
             channels: 3, or 1 for grey pictures.
             is_second: Whether it is the cars' second camera, whose noise is its own.
             is_luma: Grey pictures are the luma of those in colour, as other programs get it; else small ones are drawn

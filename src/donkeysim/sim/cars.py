@@ -123,7 +123,6 @@ class Cars(CommandShorthands):
         They keep looks and sensors. Places set by `set_spawn` are forgotten; snapshots are of the old place.
 
         Args:
-            scene: Which place.
             prepared: What `prepare_scene` made of it; None: it is made now.
             keeps_cars: Whether cars stay where they are, with their speeds and laps.
 

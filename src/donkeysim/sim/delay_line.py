@@ -70,7 +70,6 @@ class ActionLine:
         Args:
             clock: Physics step of each world.
             key: Of each world's random numbers.
-            delays: Of commands.
         """
         wanted = np.column_stack(control)
         rows = np.flatnonzero((wanted != self.asked).any(axis=1))
@@ -148,7 +147,6 @@ class PictureLine:
         Args:
             cars: Rows, each of another world.
             key: Of each world's random numbers.
-            delays: Of pictures.
         """
         world = cars // self._cars_per_world
         place, is_any = self._find_moments(state.step_index[world], cars, key, delays)

@@ -209,7 +209,6 @@ def group_cameras(
     """Return the camera groups of some cars.
 
     Args:
-        renderer: Whose groups they are.
         camera_spec: Cameras by car and whether it is the second one.
     """
     kinds: dict[tuple[object, ...], list[tuple[int, bool]]] = {}

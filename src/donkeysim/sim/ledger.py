@@ -29,9 +29,7 @@ class LedgerKeeper:
         """Open a ledger.
 
         Args:
-            place: Where the cars are.
             state: Read; what is counted is written there.
-            control: Read.
             look_ahead: Distances for `Ledger.ahead`, rising, 0 or more [m].
         """
         car_count = len(state.present)

@@ -172,7 +172,6 @@ def choose_place(scene: Scene, taken: FloatArray) -> tuple[FloatArray, FloatArra
     """Return position [m] and orientation (w, x, y, z) of the first place of a scene's grid that nobody has.
 
     Args:
-        scene: Whose grid.
         taken: Places that others have [m], shape [n, 3].
 
     Raises:

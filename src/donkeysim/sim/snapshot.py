@@ -53,7 +53,6 @@ def write_snapshot(snapshot: Snapshot, here: Snapshot, worlds: Sequence[int] | N
     """Write a snapshot's arrays into a simulator's own, which stay the same objects.
 
     Args:
-        snapshot: Read.
         here: The simulator's own arrays; written.
         worlds: Only the rows of these worlds; None: all.
 

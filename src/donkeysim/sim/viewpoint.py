@@ -75,7 +75,6 @@ def draw_car(simulator: Simulator, row: int, kind: str = "chase", width: int = 6
     """Return a view of a car without its own name plate, shape [height, width, 3].
 
     Args:
-        simulator: Where it drives.
         kind: "chase": from behind and above; "top": from straight above, the world's x axis up in the picture; "seat":
             from its camera's place with its angle of view, in colours.
         width: Columns [pixel]; "seat": see `make_seat_camera`.

@@ -84,7 +84,6 @@ def write_site(out: Path, tracks: Sequence[SceneSpec], pilots: Sequence[Path] = 
     """Write the folder; one of before is replaced when all of the new one is there.
 
     Args:
-        out: The folder.
         tracks: Which places, the first one first.
         pilots: Files beside those of the package, .onnx, .h5 or .keras.
         report: Told of each part.

@@ -139,7 +139,6 @@ def freeze(spec: SceneSpec, kernels: str) -> bytes:
     """Return the file of a place for pages.
 
     Args:
-        spec: Which place.
         kernels: The module that it is for, see `modules.name_module`.
 
     Raises:
@@ -260,7 +259,6 @@ def list_textures(packed: PackedScene, tables: PictureTables, texel_at: int) -> 
     """Return all textures of a place's tables that do not travel as they are.
 
     Args:
-        packed: The place.
         tables: Of a renderer of that place only, whose cars wear no names.
         texel_at: Address of its texels.
     """

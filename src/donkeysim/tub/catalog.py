@@ -70,11 +70,7 @@ def list_catalogs(folder: Path, manifest: Manifest) -> list[str]:
 
 
 def choose_new_catalog(folder: Path, paths: Sequence[str]) -> str:
-    """Return the name of a catalog that is not there yet; a begun one without a record is taken away.
-
-    Args:
-        paths: The catalogs of its manifest.
-    """
+    """Return the name of a catalog that is not there yet; a begun one without a record is taken away."""
     for name in _iterate_unnamed(folder, paths):
         if not read_lines(folder / name):
             (folder / name).unlink()
@@ -137,7 +133,6 @@ def count_lines(folder: Path, names: list[str], full: int) -> list[LineCount]:
     """Count the lines of catalogs; as written count those of a line table, if it knows of more than there are.
 
     Args:
-        folder: The tub.
         names: Its catalogs; one that is not there holds no lines.
         full: Lines of a full catalog, as which one counts that is not there and has no line table.
     """

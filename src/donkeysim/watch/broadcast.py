@@ -74,7 +74,6 @@ class Broadcast:
         """Decide what is shown of a moment.
 
         Args:
-            simulator: Of which it is a moment.
             rows: The cars that are watched, by their ids.
             worth: How much each car is worth watching, by row: up to 3 for what is news. None: all alike.
             at: The moment on the time line [s].

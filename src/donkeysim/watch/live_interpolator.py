@@ -65,7 +65,6 @@ class LiveInterpolator:
         """Keep this moment if somebody watches.
 
         Args:
-            simulator: Of which this is a moment.
             period: From one moment to the next [s, wall time].
             list_rows: Returns those of its cars, by the ids under which they are watched; nobody may change them.
         """

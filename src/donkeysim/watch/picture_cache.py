@@ -162,13 +162,11 @@ def draw_car_view(
     """Return a picture between two moments, shape [height, width, 3].
 
     Args:
-        before: The earlier moment.
         after: The later one, whose cars and cuts count.
         share: Of the way, 0 to 1.
         view: "chase", "top" or "seat", see `viewpoint.draw_car`; "camera", what the car sees; "tv", from beside the
             track; "place", see `viewpoint.find_flight`.
         seconds: For how long the flight of "place" has gone on [s].
-        room: To draw in.
     """
     moment = blend_moments(before.moment, after.moment, share)
     kind, row, camera = view.kind, view.row, make_view_camera(view.width, view.height)

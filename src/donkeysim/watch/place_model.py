@@ -114,7 +114,6 @@ def write_place(scene: Scene, car: CarSpec) -> bytes:
     """Return the file, GLB.
 
     Args:
-        scene: The place.
         car: Whose wheels the bodies stand on.
     """
     return _PlaceWriter(scene, car).write()

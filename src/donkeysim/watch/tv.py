@@ -142,9 +142,7 @@ def place_cameras(scene: Scene, renderer: Renderer, moment: Moment, world: int =
     """Return cameras for a scene.
 
     Args:
-        renderer: That has it.
         moment: Any moment of it; cars are not looked at.
-        world: One that the scene is in.
     """
     path = _measure_path(scene)
     empty = moment._replace(poses=moment.poses._replace(present=np.zeros_like(moment.poses.present)))
@@ -176,7 +174,6 @@ class _Surveyor:
         """Return where a camera shows the path around a cell best, and what it is worth there and elsewhere.
 
         Args:
-            cell: Of the path.
             reach: How far along the path to both sides counts [m].
             hidden: Cells that no other camera sees, of which alone those near count; None: all count.
         """

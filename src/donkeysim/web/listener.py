@@ -29,7 +29,6 @@ def try_listen(host: str, port: int, family: int = socket.AF_INET, address: Any 
     Args:
         host: Name or address of this machine.
         port: 0 takes any free one.
-        family: Of the address.
         address: What the host's name stands for, if it was looked up.
 
     Raises:

@@ -92,7 +92,6 @@ def check_origin(scope: Scope, headers: Headers, *, programs_may: bool = False) 
     """Return why a changing request is refused, or None: its Origin must be the page that it was sent to.
 
     Args:
-        scope: The request.
         programs_may: Whether no Origin at all is allowed too.
     """
     if scope["type"] == "http" and scope["method"] in READING:

@@ -183,7 +183,6 @@ async def read_question(request: Request, kind: Any, advice: str) -> Any:
     """Return what the body of a POST asks for.
 
     Args:
-        request: The POST.
         kind: Its struct, or several of which it is one.
         advice: What is said of a body that is too long; ends the sentence.
 

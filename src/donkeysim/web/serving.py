@@ -98,7 +98,6 @@ class PageServer:
         """Prepare.
 
         Args:
-            app: The page.
             listener: A bound socket, see `bind_port`; the server closes it.
             certificate: Serve over TLS with it.
             message_limit: A WebSocket that sends more at once is closed [byte].

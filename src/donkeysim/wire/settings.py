@@ -40,7 +40,6 @@ def make_command(simulator: Simulator, row: int, request: messages.Request) -> t
     """Return what carries out a client's request about its car, and a note for the client, "" for none.
 
     Args:
-        simulator: Where the car drives.
         request: What the client wants; no command comes of one that is not about a car.
     """
     make = _MAKERS.get(type(request))

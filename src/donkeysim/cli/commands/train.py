@@ -188,12 +188,7 @@ def show_training(has_bar: bool = True) -> Iterator[tuple[Report, Callable[[Epoc
 
 
 def foretell(config: Config, result: TrainingResult) -> Iterator[str]:
-    """Yield in sentences how far off its answers are, and how it drives where it learned.
-
-    Args:
-        config: Of the car.
-        result: What the training left.
-    """
+    """Yield in sentences how far off its answers are, and how it drives where it learned."""
     error = _find_error(result)
     if error is not None:
         off = f"{error:.2f} off (root mean square; 1: full lock)"

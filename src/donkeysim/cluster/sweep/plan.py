@@ -135,7 +135,6 @@ def _breed(file: SweepFile, best: Sequence[Job], alive: int, budget: int) -> lis
     Args:
         best: Jobs of this one, the best first.
         alive: How many of them have a pilot that can be taken over.
-        budget: Of a generation.
     """
     if not alive:
         return []

@@ -32,9 +32,7 @@ def write_report(file: SweepFile, done: Sequence[Done], best: Done | None, path:
     """Write the report of a sweep and return where it is.
 
     Args:
-        done: All trainings that are done.
         best: The best of them; None: all failed.
-        path: Of the HTML file.
 
     Raises:
         DonkeySimError: It cannot be written.

@@ -222,9 +222,7 @@ def _leave_out_strange(
     """Yield controls and what they do, but those that nobody has or that do something of the file's own, which is told.
 
     Args:
-        path: The file.
         kind: "axis" or "button".
-        actions: By names of controls.
         names: By codes; controls that have none there are known by their codes, as "unknown(0x13a)".
 
     Raises:

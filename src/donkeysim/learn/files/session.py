@@ -61,7 +61,6 @@ class OnnxSession:
         """Load a graph.
 
         Args:
-            model: The bytes of the ONNX file.
             path: Where they come from, for error texts and the header.
 
         Raises:

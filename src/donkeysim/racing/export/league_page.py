@@ -17,7 +17,6 @@ def format_league(title: str, outcomes: Sequence[Outcome]) -> str:
     """Return the page.
 
     Args:
-        title: Of the league.
         outcomes: Its races and tournaments, in order.
     """
     table = count_points(outcomes)

@@ -64,7 +64,6 @@ class McapExport:
         """Choose a path.
 
         Args:
-            path: Where it will be.
             cameras: Names of the cars whose camera's pictures are in it.
 
         Raises:

@@ -72,8 +72,6 @@ def format_report(story: RaceStory, file: str, digest: str) -> str:
     """Return the page.
 
     Args:
-        story: What it tells.
-        file: Name of the race file.
         digest: SHA-256 of its bytes, as hexadecimal digits.
     """
     has_laps = any(car.laps for car in story.cars)

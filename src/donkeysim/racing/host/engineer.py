@@ -25,7 +25,6 @@ def make_act(name: str, given: str, why: str, view: RaceView) -> act.Act:
         name: "pause", "continue", "restart", "put-back", "penalise", "disqualify" or "undo".
         given: To which car, or to which incident; "" where that is none.
         why: What the journal says about a penalty.
-        view: How the race stands.
 
     Raises:
         SpecError: There is no such car, or a number is none.

@@ -207,8 +207,6 @@ class Judge:
         """Return the incidents of a frame.
 
         Args:
-            ledger: Read.
-            events: Of the frame.
             now: On the world's clock [s].
             count: Returns the next number of an incident.
         """
@@ -356,7 +354,6 @@ def find_space(
     """Return the nearest place of the path at or behind one where no other car is [m].
 
     Args:
-        ledger: Read.
         row: Of the car that is to be put there.
         along: Where it shall be put [m].
         moved: Places of cars that were put somewhere since the ledger was written, by row [m].

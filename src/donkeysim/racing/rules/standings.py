@@ -40,7 +40,6 @@ class Standings:
         """Begin with all cars on the grid.
 
         Args:
-            lap_count: Laps of the race.
             grid: How far each car stands behind the start line along the path [m].
         """
         rows = range(len(grid))

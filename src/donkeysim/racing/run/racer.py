@@ -46,7 +46,6 @@ class PilotRacer:
         Args:
             image_shape: Height and width of the pictures that its camera takes, and their channels.
             change: What happens to pictures before the pilot sees them; None: nothing.
-            throttle_factor: Of the pilot's throttle.
         """
         self._pilot, self._change, self._throttle_factor = pilot, change, throttle_factor
         self.camera: CameraSpec | None = CameraSpec(width=image_shape[1], height=image_shape[0])

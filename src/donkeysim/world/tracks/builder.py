@@ -48,7 +48,6 @@ def build_scene(track: TrackFile, challenges: ChallengeSpec = NO_CHALLENGES) -> 
     """Return the scene of a track.
 
     Args:
-        track: What the file says.
         challenges: Cones and trees to add.
 
     Raises:

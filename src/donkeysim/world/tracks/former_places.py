@@ -50,7 +50,6 @@ def rename_place(name: str, replayed: bool = False) -> str:
     """Return what a place of an older file is called now, where that holds nothing but its name.
 
     Args:
-        name: As the file has it.
         replayed: Whether it is where something was driven that is driven again.
     """
     return rename_scene(SceneSpec(name), {**FORMER_PLACES, **REPLAYED} if replayed else FORMER_PLACES).name

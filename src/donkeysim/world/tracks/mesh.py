@@ -152,7 +152,6 @@ def make_case(
     Args:
         size: Length (x), width (y), height (z) [m].
         foot: Middle of its base [m].
-        material: Of all faces.
         sides: Part of the picture on the front (+x), left (+y), back and right side; used by turns.
         top: Part on its top, with the front at its lower edge; None: no top.
     """
@@ -177,7 +176,6 @@ def make_loft(sections: Sequence[FloatArray], material: int, *, uv_scale: float 
 
     Args:
         sections: At least two, each shape [n, 3] with the same n, all turning the same way round.
-        material: Of all triangles.
         uv_scale: How often a texture repeats around; along the sections it is laid once.
         capped: Whether its two ends are closed; leave them open where nobody can look.
     """
@@ -210,7 +208,6 @@ def make_revolved(
     Args:
         profile: Radius and height of each ring, upwards or with overhangs [m]; a radius of 0 makes a tip.
         sides: Of each ring.
-        material: Of all triangles.
         uv_scale: How often a texture repeats around; along the profile it is laid once, v = 0 at its last ring.
         wobble: Factors on the radius, shape [len(profile), sides]; None: round.
         capped: Whether its ends are closed.

@@ -49,7 +49,6 @@ def write_new_track(name: str, folder: Path, path_file: Path | None = None, elem
     """Write a track file that loads at once, and return where.
 
     Args:
-        name: Of the track and its file.
         folder: Where to; made if there is none.
         path_file: Of a kind in `PATH_SUFFIXES`: its path becomes the track's; a copy is laid beside the track.
         element: Which of several paths of the file.
@@ -74,7 +73,6 @@ def write_random_track(name: str, folder: Path, seed: int) -> Path:
     """Write the place that `random_place` is with a seed as a track file of its own, and return where.
 
     Args:
-        name: Of the track and its file.
         folder: Where to; made if there is none.
         seed: From 0.
 

@@ -125,7 +125,6 @@ def choose_look(table: dict[str, Any], look: str) -> dict[str, Any]:
     """Return the tables of a file without its looks, those of one look laid over them.
 
     Args:
-        table: All tables of the file.
         look: Name of a look; empty: none.
 
     Raises:

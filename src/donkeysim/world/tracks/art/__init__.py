@@ -91,7 +91,6 @@ def build_mesh(name: str, form: int, assets: Assets) -> Mesh:
     Args:
         name: "props/" and a kind, or "cars/" and a body style or "wheel".
         form: From 0.
-        assets: Gathers its materials.
     """
     corner, triangle, skins = read_form(name, form)
     known = np.array([_gather(skin, assets) for skin in skins], np.int32)

@@ -89,11 +89,6 @@ class PathPoints:
 def find_beside(file: str, suffixes: tuple[str, ...], key: str) -> Path:
     """Return a file that a track names.
 
-    Args:
-        file: Where it should be.
-        suffixes: What it may be.
-        key: Where the track names it.
-
     Raises:
         SceneError: There is none, or it is of no known kind.
     """

@@ -95,7 +95,6 @@ def draw_walk(walk: Walk, start: tuple[float, float], yaw: float) -> FloatArray:
     """Return points of the road, a fraction of a metre apart; a smooth closed curve through them is the road.
 
     Args:
-        walk: What is wanted.
         start: x, y of its first point [m], which lies where the road is straight.
         yaw: Of the driving direction there [rad].
 
@@ -234,7 +233,6 @@ def _measure_room(curve: _Curve, radius: float) -> float:
     """Return half the least distance of two stretches of a curve that are no part of one turn [m], `radius` at most.
 
     Args:
-        curve: What to measure.
         radius: Places nearer along the curve than half a circle of it, and half as much again, are one turn [m].
     """
     from scipy.spatial import cKDTree

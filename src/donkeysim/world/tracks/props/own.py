@@ -38,10 +38,6 @@ DARKNESS = 0.5
 def read_own_kind(table: PropTable, key: str) -> PropKind:
     """Return the kind of prop that a table's model is, at the table's scale.
 
-    Args:
-        table: With a model.
-        key: Of the table in its file.
-
     Raises:
         SceneError: The model is missing or broken, or of an impossible size; one sentence.
     """

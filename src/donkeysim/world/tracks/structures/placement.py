@@ -81,7 +81,6 @@ def place_props(track: TrackFile, line: CentreLine, fixed: Sequence[Structure]) 
     """Return everything that stands on a track, in the file's order.
 
     Args:
-        track: What the file says.
         fixed: What stands already; nothing is scattered into it.
 
     Raises:

@@ -75,10 +75,8 @@ def build_gantry(assets: Assets, ends: FloatArray, ground: float, text: str) -> 
     """Return a gantry over a start line.
 
     Args:
-        assets: Gathers its materials.
         ends: The line's left and right end [m], shape [2, 2].
         ground: Height of its foot [m].
-        text: On the banner.
     """
     middle = ends.mean(axis=0)
     half = 0.5 * float(np.hypot(*(ends[1] - ends[0]))) + CLEARANCE

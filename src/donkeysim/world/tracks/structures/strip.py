@@ -145,7 +145,6 @@ def sweep_profile(strip: Strip, profile: Profile, material: int, tile: float, *,
 
     Args:
         profile: Going up, the surface looks to the positive lateral side; going down, to the negative one.
-        material: Of all triangles.
         tile: Length of the texture along the line [m].
         front: 1: positive laterals are left of the line, -1: right.
     """
@@ -165,7 +164,6 @@ def skin_strip(
         above: Of the same over the foot [m].
         down: Their v, shape [point_count].
         tile: Length of the picture along the strip [m].
-        material: Of all triangles.
     """
     count, points = aside.shape
     if front < 0.0:

@@ -103,10 +103,8 @@ def place_structure(
     """Return a structure built about its own origin scaled, turned about z, then moved to a foot on the ground.
 
     Args:
-        structure: About its own origin.
         foot: Where that goes [m].
         yaw: [rad]
-        scale: Of its size.
         label: What error texts call it.
         hit: What `hit` says of it; empty: what its colliders are called.
     """

@@ -116,7 +116,6 @@ def lay_band(lower: FloatArray, upper: FloatArray, u: FloatArray, v: tuple[float
         upper: [m], shape [n, 3].
         u: Of the points, shape [n].
         v: At the lower and at the upper line.
-        material: Of all triangles.
     """
     count = len(lower)
     vertex = np.concatenate((lower, upper))

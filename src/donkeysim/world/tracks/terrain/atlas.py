@@ -59,7 +59,6 @@ def paint_atlas(
 
     Args:
         track: Ground, road, markings and start lines.
-        frame: Where the atlas lies.
         shadows: Of everything that stands still.
         sun: Unit vector towards the sun.
     """
@@ -98,7 +97,6 @@ def paint_stroke(stroke: Stroke, frame: AtlasFrame, atlas: ByteArray, classes: B
     """Paint a stroke into the atlas, as far as it lies inside.
 
     Args:
-        frame: Where the atlas lies.
         atlas: Written.
         classes: Of the atlas' texels; written.
     """
@@ -136,7 +134,6 @@ def paint_patch(patch: Patch, frame: AtlasFrame, atlas: ByteArray, classes: Byte
     """Paint a patch into the atlas, at each of its places, as far as it lies inside.
 
     Args:
-        frame: Where the atlas lies.
         atlas: Written.
         classes: Of the atlas' texels; written: the patch is a line on the road.
 

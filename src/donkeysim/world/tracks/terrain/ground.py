@@ -177,7 +177,6 @@ def locate_points(line: CentreLine, point: FloatArray, index: LongArray, samples
     Args:
         point: x, y [m], shape [point_count, 2].
         index: A sample of the path near the place nearest to each; its circle of curvature gives the rest.
-        samples: The path's.
     """
     cosine, sine, curvature = samples.cosine[index], samples.sine[index], samples.curvature[index]
     dx, dy = (np.asarray(point[:, axis] - line.position[index, axis], np.float32) for axis in (0, 1))

@@ -72,8 +72,6 @@ def cast_light(
     """Return the light that falls on the ground; along the atlas' border all of it does.
 
     Args:
-        frame: Where the atlas lies.
-        shadows: What darkens the ground.
         sun: Unit vector towards the sun.
         on_road: Which texels are road, shape [rows, columns]: it shows less of the mottle.
         lamp: x, y and height of the only lamp [m]; none: light falls evenly.
@@ -122,7 +120,6 @@ def _light_rows(texel: ByteArray, between: slice, above: np.ndarray, below: np.n
         texel: Channels of the atlas, row by row; changed.
         between: Their rows, also where the atlas has none.
         above: Light of the upper row of squares, of every channel, 128 = all.
-        below: Of the lower one.
     """
     first, step = between.start, between.stop - between.start
     rows = slice(max(first, 0), min(between.stop, len(texel)))
