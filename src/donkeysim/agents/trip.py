@@ -73,7 +73,6 @@ class TripSummary:
     """What a trip was worth.
 
     Attributes:
-        track: Where.
         readings: The last ones.
         turn_time: Mean of the time that the driver thought before a turn [s].
     """

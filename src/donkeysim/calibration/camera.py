@@ -67,7 +67,6 @@ class LensFit:
     """A lens that was found.
 
     Attributes:
-        lens: It.
         error: Root of the mean square distance of corners from where it shows them [pixel].
         warnings: What makes it doubtful, sentences.
         kept: Which corners it follows from, of each view; the others stood out, shape [view_count, corner_count].

@@ -114,7 +114,6 @@ class SeenLine(NamedTuple):
     Attributes:
         rows: In how many rows it is seen.
         apart: How far from the middle of the lower edge it meets that, in fans.
-        line: It.
     """
 
     rows: int

@@ -131,7 +131,6 @@ class Response:
     """What the preset's car does: fitted functions of speed and curvature.
 
     Attributes:
-        car: It.
         angle: Terms of the wheel angle, see `_list_angle_terms`.
         throttle: Terms of the throttle, see `_list_throttle_terms`.
     """

@@ -58,7 +58,6 @@ class Dataset:
     """A whole dataset.
 
     Attributes:
-        folder: Where.
         shards: In order.
         checksum: SHA-256 of all shards' checksums.
         made: How many of the shards this call made; the others were there.

@@ -67,10 +67,8 @@ class Cell:
     Attributes:
         number: Of the matrix.
         model: File of the pilot.
-        track: Where.
         seed: Of the start.
         is_passed: Whether all laps were driven, on the road and touching nothing.
-        ending: How it ended.
         laps: Whole ones.
         lap_time: Mean of these [s], none: not a number.
         cte: Mean distance from the path [m].
@@ -108,7 +106,6 @@ class Cells:
 
     Attributes:
         model: File of the pilot.
-        track: Where.
         count: Drives.
         passed: How many of them were clean.
         share: Of clean ones, by Wilson.

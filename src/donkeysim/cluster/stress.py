@@ -128,10 +128,8 @@ class StressDrive:
         model: File of the pilot.
         column: Of `COLUMNS`.
         strength: Of `STRENGTHS`; 0: none.
-        track: Where.
         seed: Of start and draw.
         score: Way made cleanly from where the drive begins, as a share of the length of its laps, 0 to 1.
-        ending: How it ended.
         speed: Mean [m/s].
         cte: Mean distance from the path, as far as the score counts the way [m].
     """

@@ -49,7 +49,6 @@ class SampleResult:
     """What was recorded.
 
     Attributes:
-        tub_path: Where.
         record_count: Records written.
         skipped_count: Moments that were not written because the car was off the road.
         lap_times: Of the whole laps [s, simulated].

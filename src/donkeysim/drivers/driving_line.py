@@ -218,7 +218,6 @@ class LineTable:
         acceleration: [m/s²]
         length: To the next point [m].
         closed: The last point is followed by point 0.
-        count: Points.
         spacing: Mean of `length` [m].
     """
 

@@ -59,7 +59,6 @@ class DriveJudgement:
     """All that was found on one drive.
 
     Attributes:
-        drive: The drive.
         rows: The floor, the pilots, the ceiling if there is one.
         notes: What is to be known beside the figures.
     """

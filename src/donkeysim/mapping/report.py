@@ -41,7 +41,6 @@ class Redrawn(NamedTuple):
     """A picture of the drive and the same from the place.
 
     Attributes:
-        number: Of the picture.
         real: Shape [height, width, 1 or 3].
         drawn: In the light of that picture, shape [height, width, 3].
         floor: Which pixels show floor that was seen near by, shape [height, width].

@@ -79,7 +79,6 @@ class _Trial(NamedTuple):
     """What the floor says of a camera.
 
     Attributes:
-        camera: The camera.
         correlation: How much pictures are alike.
         turned: How far the floor turns when the view ahead turns by 1.
     """

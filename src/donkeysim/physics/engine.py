@@ -39,7 +39,6 @@ class PhysicsEngine:
 
     Attributes:
         device: Where all of it lies.
-        layout: Of the worlds.
         step_length: Of one step [s].
         world_scene: Index of each world's scene, shape [world_count].
         tables: Terrain, course, obstacles and props of all scenes.

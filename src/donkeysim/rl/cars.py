@@ -27,7 +27,6 @@ class TrainingCars:
     """A batch of environments whose episodes begin anew in the step after their end.
 
     Attributes:
-        env: The batch.
         device: PyTorch's name of what it runs on.
         seen: The last observations by name; the next step writes over them.
         last: The last actions, shape [car_count, 2]; 0 where an episode has just begun.

@@ -107,7 +107,6 @@ class DaggerTrainer:
 
     Attributes:
         cars: To learn with.
-        actor: The policy.
         figures: Of the last update, by name.
         departures: Where episodes ended in the last rollout: index of the scene, x, y [m], shape [n, 3].
     """

@@ -11,7 +11,6 @@ class Check:
     """What a policy did without chance, on fresh starts.
 
     Attributes:
-        scene: Where.
         laps: Laps that the worst of the cars drove before it, or any other, left the road; of cars that differ the
             mean of what each drove.
         wanted_laps: How many there were to drive.

@@ -111,7 +111,6 @@ class TrainingSession:
         folder: Where everything is written.
         steps: Of all cars together, at the beginning of this session.
         setup: Where they learn.
-        actor: The policy.
         ghosts: What some of the cars do, for people who watch; None where they drive on a GPU.
     """
 

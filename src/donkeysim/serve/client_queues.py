@@ -55,7 +55,6 @@ class ClientQueue:
     In lock-step a control waits here for its step, and whatever a client says while its road is made for that road.
 
     Attributes:
-        client_id: Whose.
         heard: When the client last said something or was last answered, as far as the simulation knows [s].
         is_listed: Whether the thread knows that there is something to take.
     """

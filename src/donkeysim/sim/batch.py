@@ -189,7 +189,6 @@ class Batch:
     Attributes:
         simulator: Whose worlds they are.
         device: Where they are.
-        layout: Of the worlds.
         paths: Of all scenes, on the device.
     """
 

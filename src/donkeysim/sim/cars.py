@@ -31,7 +31,6 @@ class Cars(CommandShorthands):
 
     Attributes:
         device: Where all of this is.
-        place: Where the worlds are.
         state: All that changes; private to `sim`, `physics` and `render`. Read the ledger, make commands.
         control: What the cars are asked to do; private likewise, see `commands.Drive`.
         ledger: A row for each car, read only.

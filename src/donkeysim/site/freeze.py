@@ -232,7 +232,6 @@ class PackedScene(NamedTuple):
     """A place with the textures that pages have.
 
     Attributes:
-        scene: The place.
         colours: Pictures of textures with holes, by the textures' numbers.
     """
 

@@ -75,7 +75,6 @@ class TrackWatch:
     """Watches one track file and draws it; every method may be called from any thread.
 
     Attributes:
-        path: The file.
         bell: Rung, on the watching thread, after every change.
     """
 

@@ -49,7 +49,6 @@ class JobSpec:
 
     Attributes:
         file: What was asked for.
-        job: The training.
         folder: To write into: empty, or a copy of the folder of what is prolonged.
         source: Folder of the training it continues; None: it begins.
         report: Called with figures on the way.

@@ -86,11 +86,9 @@ class RaceStory:
 
     Attributes:
         plan: What was driven.
-        scene: Where.
         verdict: Whether its file holds.
         cars: In the order of the classification.
         incidents: In order.
-        journal: All of it.
         time: Simulated in all [s].
     """
 

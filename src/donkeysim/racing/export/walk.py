@@ -31,7 +31,6 @@ class RaceWalk:
     """A race file that is played; what may be read of it is that of the frame that has just passed.
 
     Attributes:
-        path: Of the race file.
         simulator: As it is now.
         frame: Which one it is, from 1.
         events: Of this frame.

@@ -48,7 +48,6 @@ class RaceRecord:
     """A race that was driven.
 
     Attributes:
-        plan: What was to be driven.
         result: How it ended.
         journal: Everything that was said and decided.
         file: The race file; None: none was asked for.
@@ -101,7 +100,6 @@ class RaceRun:
     """One race on its way, frame by frame: the director, the cars, and who drives them.
 
     Attributes:
-        director: Of the race.
         simulator: Car i of the plan is its row i.
         time: Simulated so far, all sessions together [s].
         events: Of the last frame.

@@ -27,7 +27,6 @@ class Verification:
     """What came of it.
 
     Attributes:
-        plan: The race.
         claimed: The result in the file; None: it ends before the race did.
         counted: The result as counted now; None: the recount did not reach one.
         reported: The result in the JSON file beside it; None: there is none.

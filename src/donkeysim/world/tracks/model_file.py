@@ -48,7 +48,6 @@ class ModelMesh:
     """What a node of a model shows.
 
     Attributes:
-        name: Of the node.
         vertex: In the model's units, z up, shape [vertex_count, 3].
         face: Vertex indices of each triangle, counter-clockwise seen from outside, shape [triangle_count, 3].
         shape: Its colours, as trimesh has them.
