@@ -278,7 +278,7 @@ function showDeletions() {
 function showSaved(state) {
   byId("saved").dataset.text = `state_${state}`;
   setText(byId("saved"), texts.say(`state_${state}`));
-  byId("saved").className = `saved ${state}`;
+  byId("saved").className = `status ${state}`;
 }
 
 function refuse(sentence) {
