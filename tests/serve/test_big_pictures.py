@@ -7,16 +7,12 @@ from concurrent.futures import Executor, Future
 
 import numpy as np
 import pytest
+from tests.serve.test_simulation import SimulationRig
 
-from donkeysim.core.clock import ManualClock
 from donkeysim.core.image import decode_picture
 from donkeysim.serve import picture_budget
-from donkeysim.serve.options import SimulationOptions
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.picture_budget import CostAccount, choose_apart
-from donkeysim.serve.scene_loader import SceneLoader
-from donkeysim.serve.simulation import Simulation
-from donkeysim.wire.reading import read_request
 from donkeysim.world.specs import CameraSpec, LidarSpec
 
 LARGE = {"img_w": "1200", "img_h": "600"}
@@ -44,41 +40,27 @@ class ManualThread(Executor):
         self.tasks.clear()
 
 
-class Show:
+class Show(SimulationRig):
     """A running scene on a clock of its own; pictures beside the beat are drawn when the test says so."""
 
-    def __init__(self, simulation, clock, thread):
-        self.simulation, self.clock, self.thread = simulation, clock, thread
-        self.cost = 0.3
-        self.received = {}
+    def __init__(self):
+        super().__init__(max_cars=4)
+        self.thread, self.cost = ManualThread(), 0.3
+        self.simulation.scheduler._make_threads = lambda count: self.thread
+        self.simulation.scheduler._read_cost = self.read_cost
 
     def read_cost(self):
         self.clock_of_work = getattr(self, "clock_of_work", 0.0) + self.cost
         return self.clock_of_work
 
     def join(self, *clients):
-        for client in clients:
-            self.simulation.join(client)
-        self.collect()
+        super().join(*clients)
         self.received.clear()
-
-    def say(self, client, kind, **fields):
-        self.simulation.execute(client, read_request({"msg_type": kind, **fields}).request)
-        self.collect()
-
-    def beat(self, count=1):
-        for _ in range(count):
-            self.clock.advance(0.05)
-            self.simulation.beat()
-            self.collect()
 
     def collect(self):
         for client, kind, line in self.simulation.take_outputs():
             message = json.loads(line) if line.startswith(b"{") else {"msg_type": kind.name, "error": line.decode()}
             self.received.setdefault(client, []).append({**message, "kind": kind})
-
-    def take(self, client):
-        return self.received.pop(client, [])
 
     def times(self, client):
         return [message["time"] for message in self.take(client) if message["msg_type"] == "telemetry"]
@@ -86,13 +68,8 @@ class Show:
 
 @pytest.fixture(scope="module")
 def running():
-    clock, thread = ManualClock(), ManualThread()
-    options = SimulationOptions(max_cars=4)
-    simulation = Simulation(options, clock, SceneLoader(options, lambda text: None))
-    show = Show(simulation, clock, thread)
-    simulation.scheduler._make_threads = lambda count: thread
-    simulation.scheduler._read_cost = show.read_cost
-    simulation.load_scene("generated_track")
+    show = Show()
+    show.simulation.load_scene("generated_track")
     return show
 
 

@@ -1,11 +1,10 @@
 """Races of clients: who takes part, what they are told, who comes back; the file holds what happened."""
 
 import dataclasses
-import json
 
 import pytest
+from tests.serve.test_simulation import SimulationRig
 
-from donkeysim.core.clock import ManualClock
 from donkeysim.core.errors import SceneError, SpecError
 from donkeysim.drivers.path_follower import PathFollower
 from donkeysim.racing.host.paddock import RaceOffer
@@ -16,10 +15,6 @@ from donkeysim.racing.run.race_file import load_report
 from donkeysim.racing.run.racer import DriverRacer
 from donkeysim.racing.run.verify import verify_race
 from donkeysim.serve import picture_budget
-from donkeysim.serve.options import SimulationOptions
-from donkeysim.serve.scene_loader import SceneLoader
-from donkeysim.serve.simulation import Simulation
-from donkeysim.wire.reading import read_request
 from donkeysim.world.experiment import Experiment
 from donkeysim.world.specs import SceneSpec, load_car
 from donkeysim.world.tracks.catalogue import share_scene
@@ -29,25 +24,19 @@ from waiting import wait_until
 BOOK = RuleBook("Club", "", "", "", Race(laps=1), start=StartRules(settle=0.1, countdown=0.2), cars=4)
 
 
-class HostedRaces:
+class HostedRaces(SimulationRig):
     """Races on an oval of 21 m, and clients who drive as they please."""
 
     def __init__(self, track, folder, book=BOOK, max_cars=6, **offer):
-        self.clock, self.told, self.ends = ManualClock(), [], 0
+        super().__init__(experiment=Experiment((SceneSpec(track),)), max_cars=max_cars)
+        self.told, self.ends = [], 0
         self.offer = RaceOffer(track, "club", book, folder, tell=self.told.append, end=self.end, **offer)
-        options = SimulationOptions(Experiment((SceneSpec(track),)), max_cars=max_cars)
-        self.simulation = Simulation(options, self.clock, SceneLoader(options, lambda text: None))
         self.races = RaceHost(self.simulation, self.offer, self.clock)
         self.simulation.load_scene(track)
-        self.received = {}
         self.follower = PathFollower(share_scene(SceneSpec(track)), load_car("original"), "fast")
 
     def end(self):
         self.ends += 1
-
-    def say(self, client, kind, **fields):
-        self.simulation.execute(client, read_request({"msg_type": kind, **fields}).request)
-        self.collect()
 
     def join(self, *clients, **info):
         """Let clients come, say who they are, and wait until they have cars."""
@@ -92,15 +81,6 @@ class HostedRaces:
             most -= 1
         assert self.races.race is None, "it has not ended"
         return self.told[-1].result
-
-    def collect(self):
-        for client, _, line in self.simulation.take_outputs():
-            message = json.loads(line) if line.startswith(b"{") else {"msg_type": "refusal", "error": line.decode()}
-            self.received.setdefault(client, []).append(message)
-
-    def take(self, client, *kinds):
-        messages = self.received.pop(client, [])
-        return [message for message in messages if not kinds or message["msg_type"] in kinds]
 
     def types(self, client):
         """Return what a client was told, without the pings."""
