@@ -14,6 +14,7 @@ from donkeysim.drive.control_page import ControlPage
 from donkeysim.drive.look import Look
 from donkeysim.drive.simulated_car import make_simulated_car
 from donkeysim.drive.vehicle import PartError, Vehicle
+from e2e.simulator_process import find_port
 from stand_ins.original_server import OriginalServer
 from waiting import wait_until, watch_stay
 
@@ -43,11 +44,6 @@ def make_car(server):
         car.shutdown()
         thread.join(20.0)
         assert not thread.is_alive()
-
-
-def find_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 def test_what_the_simulator_tells_is_sensed(make_car):

@@ -11,13 +11,8 @@ import pytest
 from websockets.sync.client import connect
 
 from donkeysim.core.image import decode_picture
-from e2e.simulator_process import SimulatorProcess
+from e2e.simulator_process import SimulatorProcess, find_port
 from waiting import PATIENCE, wait_until
-
-
-def find_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 def wait_for_page(process):

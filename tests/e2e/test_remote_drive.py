@@ -16,17 +16,12 @@ from donkeysim.car.config import make_default_config
 from donkeysim.core.errors import SceneError, SimulatorError
 from donkeysim.drive.simulated_car import make_simulated_car
 from donkeysim.envs.donkey_env import DonkeyEnv
-from e2e.simulator_process import SimulatorProcess
+from e2e.simulator_process import SimulatorProcess, find_port
 from e2e.wire_client import WireClient
 from sim.test_change_scene import RING
 from waiting import wait_until, watch_stay
 
 POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in executables are shell scripts")
-
-
-def find_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 @pytest.fixture

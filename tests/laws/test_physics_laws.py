@@ -9,6 +9,7 @@ import pytest
 from benchmarks.physics_laws import find_steepest, list_laws
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.render.reference import rotate
 from tests.scenes import (
     Bench,
     make_circle_path,
@@ -39,7 +40,7 @@ def measure_energy(bench):
     params = bench.engine.car_params
     total = 0.0
     for row in np.flatnonzero(state.present):
-        turn = rotation_matrix(state.orientation[row])
+        turn = rotate(state.orientation[row])
         centre = state.position[row] + turn @ np.array(car.centre_of_mass)
         spin = turn.T @ state.angular_velocity[row]
         total += 0.5 * car.mass * float(state.velocity[row] @ state.velocity[row])
@@ -48,7 +49,7 @@ def measure_energy(bench):
         total += measure_springs(bench, turn, state.position[row])
     props = bench.scene.props
     for row in range(len(props.mass)):
-        turn = rotation_matrix(state.prop_orientation[row])
+        turn = rotate(state.prop_orientation[row])
         centre = state.prop_position[row] + turn @ np.array([0.0, 0.0, props.centre_of_mass[row]])
         total += 0.5 * props.mass[row] * float(state.prop_velocity[row] @ state.prop_velocity[row])
         total += props.mass[row] * car.gravity * float(centre[2])
@@ -68,17 +69,6 @@ def measure_springs(bench, turn, position):
             pressed = max(free[wheel] - max(extension, 0.0), 0.0) ** 2
             total += 0.5 * weight * car.suspension_spring * pressed
     return total
-
-
-def rotation_matrix(quaternion):
-    w, x, y, z = quaternion
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
 
 
 def make_cluttered_scene():
@@ -202,7 +192,7 @@ def test_full_throttle_with_full_lock_spins_the_car_on_ice():
     worst = 0.0
     for _ in range(120):
         bench.drive(0.05, steer=1.0, throttle=1.0)
-        turn = rotation_matrix(bench.state.orientation[0])
+        turn = rotate(bench.state.orientation[0])
         along, aside = turn[:, 0] @ bench.state.velocity[0], turn[:, 1] @ bench.state.velocity[0]
         worst = max(worst, abs(np.arctan2(aside, along)))
     assert worst > np.radians(60.0)

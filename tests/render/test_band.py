@@ -1,20 +1,16 @@
 """A camera that is a band: its rows are those of the whole picture, byte for byte, and nothing else is drawn."""
 
-import functools
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.render.test_small_pictures import CARS, open_lap
 
 from donkeysim.core.errors import SpecError
-from donkeysim.sim import commands
-from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import make_seat_camera
 from donkeysim.world.camera_file import load_camera
-from donkeysim.world.specs import CameraSpec, SceneSpec, WorldSpec
+from donkeysim.world.specs import CameraSpec
 from donkeysim.world.tracks.catalogue import list_scenes
-
-CARS = 8
 
 CAMERAS = {
     "default": CameraSpec(),
@@ -31,17 +27,6 @@ CAMERAS = {
 
 BANDS = ((0.0, 0.5), (0.5, 0.0), (0.33, 0.4), (0.0, 0.98), (0.98, 0.0), (0.5, 0.49))
 """Shares of a picture's rows that are cut off at the top and at the bottom."""
-
-
-@functools.cache
-def open_lap(scene):
-    """Cars that stand along a whole lap, each alone."""
-    simulator = Simulator(WorldSpec(SceneSpec(scene), world_count=CARS))
-    rows = simulator.apply(commands.Join(list(range(CARS)), []))
-    along = np.arange(CARS) / CARS * simulator.ledger.path_length
-    simulator.apply(commands.PutOnPath(rows, along, np.full(CARS, 0.05), np.full(CARS, 0.1)))
-    simulator.step()
-    return simulator
 
 
 def draw(simulator, camera):

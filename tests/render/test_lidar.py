@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.render.ray_judge import find_open3d
+from tests.render.reference import rotate
 
 from donkeysim.core.workers import Workers
 from donkeysim.render.lidar import LidarScanner
@@ -73,27 +74,16 @@ def turn_about(axis, angle):
     return np.concatenate([[math.cos(angle / 2)], math.sin(angle / 2) * axis])
 
 
-def to_matrix(quaternion):
-    w, x, y, z = quaternion
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-
-
 def make_rays(position, orientation, lidar):
     """Directions by the definition, one rotation at a time, shape [levels, rays, 3]; and the origin."""
-    body = to_matrix(orientation)
-    tilt = to_matrix(turn_about((0, 1, 0), lidar.pitch))
+    body = rotate(orientation)
+    tilt = rotate(turn_about((0, 1, 0), lidar.pitch))
     rays = [
         [
             body
             @ tilt
-            @ to_matrix(turn_about((0, 0, 1), -ray * lidar.sweep_increment))
-            @ to_matrix(turn_about((0, 1, 0), lidar.angle_down + level * lidar.angle_delta))
+            @ rotate(turn_about((0, 0, 1), -ray * lidar.sweep_increment))
+            @ rotate(turn_about((0, 1, 0), lidar.angle_down + level * lidar.angle_delta))
             @ np.array([1.0, 0.0, 0.0])
             for ray in range(lidar.ray_count)
         ]
@@ -154,7 +144,7 @@ def make_ground_mesh(ground, extent=8.0, spacing=0.02):
 
 def place_mesh(mesh, position, quaternion):
     matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = to_matrix(quaternion), position
+    matrix[:3, :3], matrix[:3, 3] = rotate(quaternion), position
     return mesh.copy().apply_transform(matrix)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from mcap.reader import make_reader
+from tests.racing.run.test_race_run import Pest
 
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import DonkeySimError, SpecError
@@ -53,17 +54,6 @@ BOOK = RuleBook(
 NAMES = ("Anna", "steady", '<b>"pest"</b>')
 CHOSEN = (1, 40, 160)
 """Frames whose values are compared."""
-
-
-class Pest:
-    camera = None
-
-    def reset(self, simulator, row, seed):
-        self.frames = 0
-
-    def decide(self, simulator, row):
-        self.frames += 1
-        return 0.0, 0.6 if self.frames % 60 < 45 else -0.6, 0.0
 
 
 @pytest.fixture(scope="module")
