@@ -19,12 +19,8 @@ from stand_ins.watched_stage import WatchedStage
 
 @contextlib.asynccontextmanager
 async def serve(stage, port=0, certificate=None):
-    server = PageServer(create_app(stage, wire_port=None), bind_port(port), certificate=certificate)
-    await server.start()
-    try:
+    async with PageServer(create_app(stage, wire_port=None), bind_port(port), certificate=certificate) as server:
         yield server.address
-    finally:
-        await server.stop()
 
 
 @contextlib.asynccontextmanager

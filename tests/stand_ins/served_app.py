@@ -10,12 +10,8 @@ def visit_app(app, visit):
     """Run `visit(port)` on the loop that serves an app, and return what it returns."""
 
     async def run():
-        server = PageServer(app, bind_port(0))
-        await server.start()
-        try:
+        async with PageServer(app, bind_port(0)) as server:
             return await visit(int(server.address.rsplit(":", 1)[1]))
-        finally:
-            await server.stop()
 
     return asyncio.run(run())
 

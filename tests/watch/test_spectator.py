@@ -248,17 +248,15 @@ def test_a_viewer_who_leaves_before_the_picture_comes_disturbs_nobody(stage, cap
     question = json.dumps({"view": "chase", "car": 1, "width": 320, "height": 180})
 
     async def run():
-        server = PageServer(create_app(stage, wire_port=9191), bind_port(0))
-        await server.start()
-        address = server.address.replace("http", "ws") + "/picture"
-        hasty = await websockets.connect(address, origin=server.address)
-        await hasty.send(question)
-        hasty.transport.abort()
-        patient = await websockets.connect(address, origin=server.address)
-        await patient.send(question)
-        assert len(await asyncio.wait_for(patient.recv(), 5)) > 100
-        await patient.close()
-        await server.stop()
+        async with PageServer(create_app(stage, wire_port=9191), bind_port(0)) as server:
+            address = server.address.replace("http", "ws") + "/picture"
+            hasty = await websockets.connect(address, origin=server.address)
+            await hasty.send(question)
+            hasty.transport.abort()
+            patient = await websockets.connect(address, origin=server.address)
+            await patient.send(question)
+            assert len(await asyncio.wait_for(patient.recv(), 5)) > 100
+            await patient.close()
 
     asyncio.run(run())
     assert stage.picture_count == 2
@@ -329,14 +327,11 @@ def test_a_hundred_pages_of_one_address_leave_another_its_pictures(stage, monkey
 
     async def run():
         monkeypatch.setattr("donkeysim.web.serving.MOST_CONNECTIONS", 200)
-        server = PageServer(create_app(stage, wire_port=9191), bind_port(0))
-        await server.start()
         everybody = asyncio.Barrier(101)
-        address = server.address.replace("http", "ws")
-        greedy = [look(address, "greedy", everybody) for _ in range(100)]
-        counts = await asyncio.gather(look(address, "modest", everybody), *greedy)
-        await server.stop()
-        return counts
+        async with PageServer(create_app(stage, wire_port=9191), bind_port(0)) as server:
+            address = server.address.replace("http", "ws")
+            greedy = [look(address, "greedy", everybody) for _ in range(100)]
+            return await asyncio.gather(look(address, "modest", everybody), *greedy)
 
     modest, *greedy = asyncio.run(run())
     assert stage.most_at_once <= limits.PICTURES_AT_ONCE + 1

@@ -87,14 +87,12 @@ def test_the_page_answers_and_leaves_signals_and_the_log_alone(caplog):
 
     async def run():
         before = [signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)]
-        server = PageServer(make_app(), bind_port(0))
-        await server.start()
-        assert [signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)] == before
-        async with httpx.AsyncClient() as client:
-            assert (await client.get(server.address)).text == "done"
-        async with websockets.connect(server.address.replace("http", "ws") + "/listen"):
-            pass
-        await server.stop()
+        async with PageServer(make_app(), bind_port(0)) as server:
+            assert [signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)] == before
+            async with httpx.AsyncClient() as client:
+                assert (await client.get(server.address)).text == "done"
+            async with websockets.connect(server.address.replace("http", "ws") + "/listen"):
+                pass
         assert [record for record in caplog.records if record.name.startswith("uvicorn")] == []
 
     asyncio.run(run())
@@ -122,13 +120,11 @@ def test_open_connections_end_promptly_when_the_page_stops():
 
 def test_a_connection_that_reads_nothing_does_not_outlive_the_page():
     async def run(client):
-        server = PageServer(make_app(), bind_port(0))
-        await server.start()
-        loop = asyncio.get_running_loop()
-        await loop.sock_connect(client, ("127.0.0.1", int(server.address.rsplit(":", 1)[1])))
-        await loop.sock_sendall(client, b"GET /pour HTTP/1.1\r\nHost: here\r\n\r\n")
-        await asyncio.sleep(0.2)
-        await server.stop()
+        async with PageServer(make_app(), bind_port(0)) as server:
+            loop = asyncio.get_running_loop()
+            await loop.sock_connect(client, ("127.0.0.1", int(server.address.rsplit(":", 1)[1])))
+            await loop.sock_sendall(client, b"GET /pour HTTP/1.1\r\nHost: here\r\n\r\n")
+            await asyncio.sleep(0.2)
 
     with socket.socket() as client:
         client.setblocking(False)

@@ -230,17 +230,12 @@ class ControlPage:
         if self._ended.is_set():
             self._listener.close()
             return
-        server = self._make_server()
-        try:
-            await server.start()
-            await self._stop.wait()
-        finally:
-            self.stream.close()
-            await server.stop()
-
-    def _make_server(self) -> PageServer:
         app = create_app(self.state, self.link, self.stream, self._access, self._views)
-        return PageServer(app, self._listener, certificate=self._access.certificate, message_limit=SOCKET_LIMIT)
+        async with PageServer(app, self._listener, certificate=self._access.certificate, message_limit=SOCKET_LIMIT):
+            try:
+                await self._stop.wait()
+            finally:
+                self.stream.close()
 
 
 class ViewRequest(msgspec.Struct, forbid_unknown_fields=True):

@@ -59,9 +59,8 @@ class WatchingPage:
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
         if not self._is_ended:
-            await self._server.start()
-            await self._ending.wait()
-            await self._server.stop()
+            async with self._server:
+                await self._ending.wait()
 
     def run_threaded(self) -> None:
         """Do nothing; the page asks the car."""

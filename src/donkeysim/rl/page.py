@@ -181,11 +181,10 @@ class LivePage:
     async def _serve(self) -> None:
         self._loop, self._ending = asyncio.get_running_loop(), asyncio.Event()
         self._is_serving.set()
-        await self._server.start()
-        await self._ending.wait()
-        self._story.close()
-        await self._page.wait_until_shown()
-        await self._server.stop()
+        async with self._server:
+            await self._ending.wait()
+            self._story.close()
+            await self._page.wait_until_shown()
 
 
 def open_page(

@@ -8,7 +8,7 @@ import logging
 import socket
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 from weakref import WeakSet
 
 import h11
@@ -85,7 +85,10 @@ def check_port(port: int) -> None:
 
 
 class PageServer:
-    """Serves one app on a bound socket in the running loop; SIGINT and SIGTERM stay with the program."""
+    """Serves one app on a bound socket in the running loop, from `start` to `stop` or within `async with`.
+
+    SIGINT and SIGTERM stay with the program.
+    """
 
     def __init__(
         self,
@@ -124,6 +127,13 @@ class PageServer:
             )
         )
         self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
 
     async def start(self) -> None:
         """Start serving; returns when connections are accepted."""

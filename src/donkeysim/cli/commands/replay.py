@@ -122,18 +122,16 @@ def show_replay(path: Path, host: str, port: int) -> Replay | None:
 
     async def serve() -> None:
         app = create_app(show, wire_port=None, access=access, races=show, race_routes=list_race_routes(show))
-        page = PageServer(app, listener)
-        await page.start()
-        console.print(f"Open {access.url} in a browser; Ctrl-C stops.", soft_wrap=True)
-        if access.network_url:
-            console.print(f"Others in the network find it at {access.network_url}", soft_wrap=True)
-        try:
-            await asyncio.to_thread(show.play)
-            console.print(f"{path} is ready: {show.replay.time:.2f} s", soft_wrap=True)
-            await asyncio.Event().wait()
-        finally:
-            show.stop()
-            await page.stop()
+        async with PageServer(app, listener):
+            console.print(f"Open {access.url} in a browser; Ctrl-C stops.", soft_wrap=True)
+            if access.network_url:
+                console.print(f"Others in the network find it at {access.network_url}", soft_wrap=True)
+            try:
+                await asyncio.to_thread(show.play)
+                console.print(f"{path} is ready: {show.replay.time:.2f} s", soft_wrap=True)
+                await asyncio.Event().wait()
+            finally:
+                show.stop()
 
     try:
         asyncio.run(serve())

@@ -36,13 +36,9 @@ def run(arguments: argparse.Namespace) -> int:
     from donkeysim.web.serving import PageServer, bind_port
 
     async def serve() -> None:
-        page = PageServer(app, bind_port(arguments.port))
-        await page.start()
-        console.print(f"Open {page.address} in a browser on this machine; Ctrl-C stops.", soft_wrap=True)
-        try:
+        async with PageServer(app, bind_port(arguments.port)) as page:
+            console.print(f"Open {page.address} in a browser on this machine; Ctrl-C stops.", soft_wrap=True)
             await asyncio.Event().wait()
-        finally:
-            await page.stop()
 
     app = create_app(find_path(arguments.tub))
     try:
