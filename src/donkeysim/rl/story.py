@@ -6,7 +6,7 @@ import secrets
 import threading
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import msgspec
@@ -73,19 +73,6 @@ class PolicyView(msgspec.Struct):
     throttle: float
 
 
-class CheckRow(msgspec.Struct):
-    """The last check on a track, as `Check`."""
-
-    scene: str
-    laps: float
-    wanted_laps: int
-    departures: int
-    cars: int
-    speed: float
-    wanted_speed: float
-    is_passed: bool
-
-
 class News(msgspec.Struct):
     """How things stand, and what was added since what a page knew.
 
@@ -98,7 +85,7 @@ class News(msgspec.Struct):
         checked: Further checks: seconds, mean speed, whether all was passed.
         ended: Further ends of episodes: after how many steps, index of the place, x, y [m].
         sight: The newest.
-        checks: The last ones.
+        checks: The last ones: the fields of each `Check`, and whether it `is_passed`.
         outcome: How learning ended; None: it lasts.
     """
 
@@ -110,7 +97,7 @@ class News(msgspec.Struct):
     checked: list[tuple[float, float, bool]]
     ended: list[tuple[float, ...]]
     sight: PolicyView | None
-    checks: list[CheckRow]
+    checks: list[dict[str, Any]]
     outcome: TrainingSummary | None
 
 
@@ -170,7 +157,7 @@ class Story:
             checked=[_sum_up(point) for point in tested],
             ended=[(steps, *row) for _, steps, rows in ended for row in np.round(rows, 2).tolist()],
             sight=_show_sight(newest) if newest else None,
-            checks=_list_checks(newest) if newest else [],
+            checks=[{**asdict(check), "is_passed": check.is_passed} for check in newest.checks] if newest else [],
             outcome=outcome,
         )
 
@@ -195,7 +182,3 @@ def _show_sight(update: Update) -> PolicyView:
     height, width = update.picture.shape
     steering, throttle = update.action
     return PolicyView(width, height, update.picture.tobytes(), steering, throttle)
-
-
-def _list_checks(update: Update) -> list[CheckRow]:
-    return [CheckRow(**{name: getattr(check, name) for name in CheckRow.__struct_fields__}) for check in update.checks]
