@@ -40,11 +40,7 @@ class Config:
     """
 
     def __init__(self, values: Mapping[str, Any] | None = None, sources: Mapping[str, Path] | None = None) -> None:
-        """Take the keys from a dictionary.
-
-        Args:
-            sources: The file that set each key, for messages, as far as known.
-        """
+        """Take the keys from a dictionary; `sources`: the file that set each key, for messages, as far as known."""
         self.__dict__.update(values or {})
         self.__dict__["_sources"] = dict(sources or {})
         self.__dict__["_spared"] = {}

@@ -178,13 +178,7 @@ class BuiltInCar:
         self._lap_times, self._moment_count = (), 0
 
     def drive(self, steering: float, throttle: float, brake: float = 0.0) -> None:
-        """Ask for something from now on.
-
-        Args:
-            steering: -1 to 1, + = right.
-            throttle: -1 to 1.
-            brake: 0 to 1.
-        """
+        """Ask for steering (-1 to 1, + = right), throttle (-1 to 1) and brake (0 to 1) from now on."""
         steer = frames.steer_from_wire(min(max(steering, -1.0), 1.0))
         self.simulator.drive_car(self.row, steer, min(max(throttle, -1.0), 1.0), min(max(brake, 0.0), 1.0))
 

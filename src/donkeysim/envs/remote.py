@@ -121,12 +121,7 @@ class RemoteCar:
     # -- what a driver does -------------------------------------------------------------------------------------------
 
     def drive(self, steering: float, throttle: float, brake: float = 0.0) -> None:
-        """Ask for something from now on.
-
-        Args:
-            steering: -1 to 1, + = right.
-            throttle: -1 to 1.
-            brake: 0 to 1.
+        """Ask for steering (-1 to 1, + = right), throttle (-1 to 1) and brake (0 to 1) from now on.
 
         Raises:
             SimulatorError: The connection has ended.

@@ -206,11 +206,7 @@ def group_alike(rows: Sequence[int], bodies: Sequence[BodySpec | None]) -> dict[
 def group_cameras(
     renderer: Renderer, cars: Sequence[int], camera_spec: Mapping[tuple[int, bool], CameraSpec]
 ) -> CameraGroups:
-    """Return the camera groups of some cars.
-
-    Args:
-        camera_spec: Cameras by car and whether it is the second one.
-    """
+    """Return the camera groups of some cars; `camera_spec`: cameras by car and whether it is the second one."""
     kinds: dict[tuple[object, ...], list[tuple[int, bool]]] = {}
     for car in cars:
         for second in (False, True):

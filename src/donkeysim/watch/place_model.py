@@ -111,11 +111,7 @@ class CarNotes(msgspec.Struct):
 
 
 def write_place(scene: Scene, car: CarSpec) -> bytes:
-    """Return the file, GLB.
-
-    Args:
-        car: Whose wheels the bodies stand on.
-    """
+    """Return the file, GLB; `car`: whose wheels the bodies stand on."""
     return _PlaceWriter(scene, car).write()
 
 

@@ -30,11 +30,7 @@ class PictureStream:
     """The pictures of one camera, on their way to viewers; made and closed in the loop that serves them."""
 
     def __init__(self, placeholder: ByteArray) -> None:
-        """Make it.
-
-        Args:
-            placeholder: What viewers see before the first picture, shape [height, width, 3].
-        """
+        """Begin; `placeholder`: what viewers see before the first picture, shape [height, width, 3]."""
         self._part = _make_part(placeholder)
         self._shown: ByteArray | None = None
         self._changed = asyncio.Event()

@@ -92,11 +92,7 @@ Fields = Sequence[tuple[int, str, Any]]
 
 
 def write_tflite(graph: TfliteGraph, name: str, metadata: Mapping[str, str]) -> bytes:
-    """Return the bytes of a file.
-
-    Args:
-        metadata: Texts that lie in the file beside it.
-    """
+    """Return the bytes of a file; `metadata`: texts that lie in the file beside it."""
     constants = [tensor.constant for tensor in graph.tensors if tensor.constant is not None]
     flatbuffers = import_extra("flatbuffers", "writing .tflite needs flatbuffers")
     builder = flatbuffers.Builder(sum(array.nbytes for array in constants) + (1 << 16))

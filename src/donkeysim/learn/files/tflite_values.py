@@ -61,11 +61,7 @@ class GraphRunner:
         self._constants = {index: torch.from_numpy(array) for index, array in constants if array is not None}
 
     def run(self, inputs: Mapping[str, Float32Array]) -> dict[str, Float32Array]:
-        """Return the outputs for one example.
-
-        Args:
-            inputs: By name, each with the shape of its tensor.
-        """
+        """Return the outputs for one example; `inputs`: by name, each with the shape of its tensor."""
         values = dict(self._constants)
         with torch.no_grad():
             for name, index in self._graph.inputs.items():

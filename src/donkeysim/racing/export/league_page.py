@@ -14,11 +14,7 @@ GOLDEN_HUE = 0.618
 
 
 def format_league(title: str, outcomes: Sequence[Outcome]) -> str:
-    """Return the page.
-
-    Args:
-        outcomes: Its races and tournaments, in order.
-    """
+    """Return the page; `outcomes`: its races and tournaments, in order."""
     table = count_points(outcomes)
     hues = [colorsys.hsv_to_rgb(GOLDEN_HUE * row % 1.0, 0.85, 0.9) for row in range(len(table))]
     paints = {

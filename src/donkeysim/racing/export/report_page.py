@@ -69,11 +69,7 @@ class ReportExport:
 
 
 def format_report(story: RaceStory, file: str, digest: str) -> str:
-    """Return the page.
-
-    Args:
-        digest: SHA-256 of its bytes, as hexadecimal digits.
-    """
+    """Return the page; `digest`: SHA-256 of its bytes, as hexadecimal digits."""
     has_laps = any(car.laps for car in story.cars)
     parts = [
         _format_head(story),

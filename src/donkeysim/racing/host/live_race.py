@@ -154,11 +154,7 @@ class RaceMessages:
     """Finds what is new in a race after each frame."""
 
     def __init__(self, director: Director, is_silent: bool = False) -> None:
-        """Begin before the first message.
-
-        Args:
-            is_silent: Crossings are not sent, see `StartGrid.is_silent`.
-        """
+        """Begin before the first message; `is_silent`: crossings are not sent, see `StartGrid.is_silent`."""
         self._director, self._is_silent = director, is_silent
         self._run: Run | None = None
         self._incident_count = 0
