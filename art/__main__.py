@@ -1,7 +1,5 @@
 """Draw every picture and mesh anew and write the files that have changed: `python -m art`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

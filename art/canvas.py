@@ -1,7 +1,5 @@
 """Drawn pictures: canvases whose places are in texels, drawn finer so that edges come out smooth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeAlias
 

@@ -5,8 +5,6 @@ All styles stand on one chassis: box 0.25 x 0.15 x 0.0625 m about the origin, wh
 anything before that camera's lower edge of view.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from art.palette import Palette

@@ -1,7 +1,5 @@
 """Walls drawn in metres: a canvas whose places are counted from a wall's left end and from its foot."""
 
-from __future__ import annotations
-
 import numpy as np
 from PIL import Image, ImageFilter
 

@@ -1,7 +1,5 @@
 """Pictures of facades: one window bay of an upper storey and two bays of the ground floor, of several styles."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from art.canvas import Canvas, add_grain

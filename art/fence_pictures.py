@@ -1,7 +1,5 @@
 """Pictures of fences, rails and the walls under them, and of a wood behind; u runs along, v = 0 is the top."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

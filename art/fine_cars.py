@@ -3,8 +3,6 @@
 They stand on the same chassis, fill the same boxes and have paint in the same places.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from art.cars import AXLE_HEIGHT, AXLES, WHEEL_RADIUS, WHEEL_WIDTH

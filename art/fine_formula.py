@@ -1,7 +1,5 @@
 """The fine mesh of the formula car `f1`: `art.cars` has the one that cameras see."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

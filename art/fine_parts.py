@@ -1,7 +1,5 @@
 """What several of the fine cars have: materials, running gear, camera, circuit board, lamps, arches over wheels."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

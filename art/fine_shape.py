@@ -4,8 +4,6 @@ Edges get one chamfer; whoever shades the triangles lets it look round (`watch.p
 not laid on these meshes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

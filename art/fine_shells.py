@@ -1,7 +1,5 @@
 """The fine meshes of the closed cars, `car01` and `cybertruck`: `art.cars` has those that cameras see."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Pictures of a steel hangar from inside: walls, ends, roof, girders and posts; v = 0 is the top."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What stands in halls and rooms, at its real size: racks, work benches, tables, chairs, shelves, plants."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

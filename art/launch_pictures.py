@@ -3,8 +3,6 @@
 What stands where and how bright it is follows measurements of the original's hall; nothing written there is shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

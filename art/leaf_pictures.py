@@ -1,7 +1,5 @@
 """Leaves with holes between them: whole crowns, each a picture for a card of one triangle; v = 0 is the top."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ Walls are drawn in U (1/8 m) from their left end seen from inside and from the f
 how bright it is follow measurements of the original's room; whatever is written or shown on anything is left out.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from PIL import Image, ImageFilter
 

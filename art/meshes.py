@@ -1,7 +1,5 @@
 """Every mesh, by the name of its file, and how many forms it has."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The materials of a mesh that is being drawn."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from donkeysim.world.scene import CLASS_CAR, CLASS_PROP, SHADE_PAINT, SHADE_TEXTURE

@@ -1,7 +1,5 @@
 """Flat pictures of people who stand about, seen from the front, all else holes; v = 0 is the top."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """People of 1.75 m, in a few poses and clothes; beside a model track give them a scale of about 0.15."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

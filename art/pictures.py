@@ -1,7 +1,5 @@
 """Every picture, by the name of its file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

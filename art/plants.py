@@ -1,7 +1,5 @@
 """Trees, bushes and rocks, about 1 m high: the size of the model world that a toy car drives through."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pictures of what stands about, made by computation; v = 0 is the top."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

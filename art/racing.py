@@ -1,7 +1,5 @@
 """What stands about race tracks: cones, drums, tyres, boards, flags, bales, stands, tents; a model world's size."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pictures of a hall from inside: a bay of its wall, its roof, trusses and doors; v = 0 is the top."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from art.canvas import Canvas, add_grain

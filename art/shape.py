@@ -1,7 +1,5 @@
 """Solids that props and cars share: limbs, legs, boards, sheets, prisms, beams. Base at z = 0, front along +x."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

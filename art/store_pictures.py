@@ -3,8 +3,6 @@
 Lengths are in U (1/8 m), from the left end of a wall seen from inside and from the floor.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from PIL import Image, ImageFilter
 

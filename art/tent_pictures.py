@@ -1,7 +1,5 @@
 """Pictures of a marquee from inside: canvas in the daylight, arches onto a garden, a ceiling; v = 0 is the top."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 Sides are powers of two; where a picture has several parts, they lie above one another and are named by shares of v.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from art.canvas import Canvas, Paint, add_grain

@@ -1,7 +1,5 @@
 """Run benchmark cases and print their figures: `python -m benchmarks [CASE ...]`."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import sys

@@ -3,8 +3,6 @@
 No GPU is needed: a batch is made on this machine's cores as one on a GPU is, with working memory for each world.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from donkeysim.core.device import Cpu

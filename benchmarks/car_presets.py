@@ -8,8 +8,6 @@ stiffnesses, without losses, ESC and battery, but with its servo, and with half 
 where the judge holds them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace

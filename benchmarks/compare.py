@@ -5,8 +5,6 @@ there and here, and a figure's ratio is that of a pair of neighbouring runs; the
 pairs, with the least and the greatest. Above 1 is better, whatever the unit.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

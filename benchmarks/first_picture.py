@@ -3,8 +3,6 @@
 The clone is of what is committed; packages come from pip's cache if it has them, kernels are compiled anew.
 """
 
-from __future__ import annotations
-
 import os
 import queue
 import re

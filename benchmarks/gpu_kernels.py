@@ -6,8 +6,6 @@ each kind of GPU and says what registers it needs. PTX is made to be assembled f
 one of those differs in little; compiling it for each would take three times as long.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

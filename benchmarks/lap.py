@@ -1,7 +1,5 @@
 """Cars spread over a lap and kept on the road by a controller that costs next to nothing."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.sim import commands

@@ -5,8 +5,6 @@ LEARNING_TOOLS, LEARNING_SEEDS and LEARNING_MINUTES choose names of `TOOLS`, see
 `python docs/envs/write_learning.py` makes the table and the picture of docs/envs/learning.md from it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -1,7 +1,5 @@
 """How figures are taken: several rounds, the median to quote and the best beside it."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -4,8 +4,6 @@ Somebody watches on the page of the simulator, and the control page's film is re
 (proportional set sizes); other programs that use the same libraries at that time take a part of them away. Linux only.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

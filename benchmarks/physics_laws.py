@@ -1,7 +1,5 @@
 """The vehicle against closed forms: `python -m benchmarks.physics_laws` prints the table of docs/physics.md."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace

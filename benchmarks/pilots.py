@@ -1,7 +1,5 @@
 """Milliseconds that a pilot takes for a picture on one core, and to load, by type and kind of file."""
 
-from __future__ import annotations
-
 import statistics
 import tempfile
 import time

@@ -5,8 +5,6 @@ beside n busy processes cores / (cores + n) of what it does alone. Ours must rea
 the Python that TENSORFLOW_PYTHON names (this one if none) has it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import statistics

@@ -1,7 +1,5 @@
 """Look after dependencies and releases: `python -m supply` with one of the words of COMMANDS."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 

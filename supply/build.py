@@ -5,8 +5,6 @@ carries the kernels compiled, so that it needs no compiler. Pip chooses it where
 Both carry the kernels that pages run, which are the same everywhere.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -1,7 +1,5 @@
 """Ask for known faults of every pinned version, of all platforms: pip-audit asks, this module reads its answer."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """How large and how plain the package is: figures of its sources, beside what they should be."""
 
-from __future__ import annotations
-
 import ast
 import io
 import tokenize

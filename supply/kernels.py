@@ -4,8 +4,6 @@ All that the base install calls is called here with each set of types; what is m
 run. It goes into the package that is imported.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

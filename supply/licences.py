@@ -1,7 +1,5 @@
 """Judge the licences of what is installed and of what the package carries, by supply/licences.toml."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import sys
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Which exact versions are installed: constraints.txt says them, requirements/ adds the hashes of all their files."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Make a release of what is checked out: version, changelog, a trial build, a commit and a tag."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

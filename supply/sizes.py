@@ -1,7 +1,5 @@
 """How large what is installed is."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from importlib.metadata import PackageNotFoundError, distribution

@@ -1,7 +1,5 @@
 """Ask the package index, as uv is set up to, which systems and Pythons have wheels of all that is pinned."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tomllib

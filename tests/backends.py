@@ -1,7 +1,5 @@
 """Back ends on which the tests of kernels run; another one joins by a row in `BACK_ENDS`."""
 
-from __future__ import annotations
-
 import functools
 import types
 

@@ -1,7 +1,5 @@
 """What the tests of each folder may cost together, and the table that says what they did cost."""
 
-from __future__ import annotations
-
 import os
 import time
 import tomllib

@@ -6,8 +6,6 @@ program. `text`: shown only. conventions/test_code_blocks.py reads what can be r
 soak/test_every_code_block.py types and runs the rest.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How the tests are run: on how many workers, in which order, with kernels compiled before, within which budgets."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

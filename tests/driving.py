@@ -1,7 +1,5 @@
 """A place with cars that drivers drive, for tests."""
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass, field, replace

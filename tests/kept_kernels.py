@@ -1,7 +1,5 @@
 """Kernels as tests compile them, kept from run to run beside the package's own: most of what such tests take."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba

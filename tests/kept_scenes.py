@@ -1,7 +1,5 @@
 """Scenes of the package's own tracks, built once in a run of the tests, whichever workers want them."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import io

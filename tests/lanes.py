@@ -1,7 +1,5 @@
 """Which test files share a worker of `make test`."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 

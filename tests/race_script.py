@@ -5,8 +5,6 @@ with lap time T stands 1 m behind the line, crosses it T / 25 after green, and t
 can be worked out by hand. Laps are told as the simulator tells them: a lap without all its checkpoints goes on.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from dataclasses import dataclass, fields

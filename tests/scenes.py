@@ -1,7 +1,5 @@
 """Small places for tests: planes, slopes, walls and cones, without pictures."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.core.device import Cpu

@@ -1,7 +1,5 @@
 """The package's modules as syntax trees, read once for all tests of a worker that look through them."""
 
-from __future__ import annotations
-
 import ast
 import functools
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tracks with one of everything that stands, for tests; and rays against what is seen."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.world.tracks.props import PROP_KINDS

@@ -1,7 +1,5 @@
 """Waiting for something to become true, with a deadline that a busy machine keeps."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Action logs: steps of environments with and without one, its size with random actions, and replaying it."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pictures by the stages that run on a GPU, here as loops on one core, beside the renderer's: 64 cars over a lap."""
 
-from __future__ import annotations
-
 import time
 
 from benchmarks.lap import LapDrive

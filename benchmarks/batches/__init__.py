@@ -1,7 +1,5 @@
 """Batches of worlds: how long it takes to make them, reset all cars, put all somewhere, go back to a moment."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Car steps on one core: 1/20 s with all 24 physics steps and one 160x120 picture, over a lap of generated_track."""
 
-from __future__ import annotations
-
 from benchmarks.lap import LapDrive
 from benchmarks.measure import Figure, measure_rate
 from donkeysim.world.specs import CameraSpec

@@ -1,7 +1,5 @@
 """The vehicle loop with all that a drive has at once: control page with film and readings, recording, and a pilot."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

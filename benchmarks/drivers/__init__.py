@@ -1,7 +1,5 @@
 """Laps of the built-in drivers on generated_track, beside the quasi-steady-state minimum; and what a decision costs."""
 
-from __future__ import annotations
-
 import statistics
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Environments: one car, 64 in a batch on one and two threads, batches with smaller pictures, and what others have."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import os

@@ -1,7 +1,5 @@
 """How near the simulator comes to recordings of the original: car, places, look."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from benchmarks.fidelity.car import measure_car

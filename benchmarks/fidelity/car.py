@@ -1,7 +1,5 @@
 """How the cars drive beside what recordings of the original show; docs/fidelity.md says where each figure is from."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

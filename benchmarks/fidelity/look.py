@@ -5,8 +5,6 @@ on the middle of a line, are projected into it; the picture of classes tells whi
 original's figures are means over published recordings of April 2020 (`docs/tracks/generated_track.md`).
 """
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Where generated_track and mountain_track lie beside what recordings of the original show; see docs/fidelity.md."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files

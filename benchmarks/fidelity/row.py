@@ -1,7 +1,5 @@
 """One figure of the original beside ours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 `python -m benchmarks.gpu [PART ...] [--device cuda:1] [--seconds S]` measures some parts only, each in a few minutes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from benchmarks.gpu.environment import measure_first_steps, measure_steps

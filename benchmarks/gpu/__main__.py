@@ -1,7 +1,5 @@
 """Measures parts of a batch on a device: `python -m benchmarks.gpu [PART ...]`."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Cars of a batch that drive along their road, and some that lean on a wall: what frames are measured with."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.gpu.timing import free_memory

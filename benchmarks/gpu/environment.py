@@ -1,7 +1,5 @@
 """Whole environment steps: actions of the device in; picture, reward and ends out; and how long the first one takes."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What the device is compared with, in the same run: our batch on this machine's cores, and what others have."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

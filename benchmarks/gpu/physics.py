@@ -1,7 +1,5 @@
 """Physics only: car steps of a twentieth of a second, driving, and with a tenth of the cars against a wall."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from benchmarks.gpu.driving import Traffic

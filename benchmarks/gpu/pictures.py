@@ -1,7 +1,5 @@
 """Pictures only: cameras of cars along the road, of several sizes and both qualities."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

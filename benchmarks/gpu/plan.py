@@ -1,7 +1,5 @@
 """What the benchmark of batches on a device runs: all of it on a GPU, little of it where there is none."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from donkeysim.core.device import Device, open_device

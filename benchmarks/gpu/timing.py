@@ -1,7 +1,5 @@
 """Rates of what is enqueued on a device."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable
 

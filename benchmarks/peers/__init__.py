@@ -1,7 +1,5 @@
 """Other simulators' cameras and ours, on one core in the same run: pictures, pixels and steps a second."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -5,8 +5,6 @@ last line is JSON: pictures per second, the version, and what draws. With no gra
 `LP_NUM_THREADS=1` and it takes one core.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Physics steps of 1/480 s on one core, no pictures."""
 
-from __future__ import annotations
-
 from benchmarks.lap import LapDrive
 from benchmarks.measure import Figure, measure_rate
 

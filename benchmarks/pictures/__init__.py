@@ -1,7 +1,5 @@
 """Pictures by size on one core: drawing on generated_track, encoding, and a scan of 20,000 rays."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable

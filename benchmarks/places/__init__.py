@@ -3,8 +3,6 @@
 `python -m benchmarks places`, or `python -m benchmarks.places JSON ...` with files of facts of your own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

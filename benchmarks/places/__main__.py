@@ -1,7 +1,5 @@
 """Compare places with files of facts: `python -m benchmarks.places [JSON ...]`; fails where a figure is too far off."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A file of facts is JSON in the original's own units and axes (U = 1/8 m; x right
 in degrees), with the keys that `Facts` names; others are passed over.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import dataclass

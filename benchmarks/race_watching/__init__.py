@@ -3,8 +3,6 @@
 Pictures of 640x360 are drawn here; browsers that draw by themselves are told where everything is, moment by moment.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import statistics

@@ -3,8 +3,6 @@
 `python -m benchmarks.race_watching.viewers …`
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -1,7 +1,5 @@
 """A league of twenty pilots: its two races, verified and exported; seconds of a processor's time."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """What domain randomisation costs: 64 cars, a 160x120 picture every 1/20 s, one thread; off, by value, presets."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from benchmarks.measure import Figure, measure_rate

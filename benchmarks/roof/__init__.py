@@ -4,8 +4,6 @@ The roof is the package's own loops over pixels with nothing around them: one tr
 texture of 1 MB. What a picture takes more is for finding what is seen, for runs that end, and for light and shadows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

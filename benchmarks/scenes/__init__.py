@@ -4,8 +4,6 @@ Car steps are counted by processor time: one thread's, and what else a machine d
 many threads as there are processors and is timed by the clock.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 import tracemalloc

@@ -3,8 +3,6 @@
 Cold: a browser that has never been there, on a network of 20 Mbit/s and 20 ms that the browser itself slows down to.
 """
 
-from __future__ import annotations
-
 import shutil
 import statistics
 import tempfile

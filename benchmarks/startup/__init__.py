@@ -3,8 +3,6 @@
 With an empty kernel cache and with one that this filled.
 """
 
-from __future__ import annotations
-
 import json
 import statistics
 import tempfile

@@ -4,8 +4,6 @@ Path followers drive up to three laps in every scene, alone, eight in a world, e
 reset on the way. Run it on both versions, on one machine, and compare the lines: `python -m benchmarks traces`.
 """
 
-from __future__ import annotations
-
 import zlib
 
 from benchmarks.measure import Figure

@@ -1,7 +1,5 @@
 """What a browser gets of a car that drives, and what that costs the car's client and the simulator; needs Chromium."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import itertools

@@ -1,7 +1,5 @@
 """Telemetry and lock-step exchanges per second over TCP, as one client sees them, and what a control costs."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from typing import cast

@@ -1,7 +1,5 @@
 """The files of pictures and meshes are what `python -m art` draws, and a scene gets what they hold."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`donkey tracks` lists, shows and writes tracks, and says what is wrong with broken ones."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A stress test drives pilots under one hard thing at a time, the same for all of them."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Random numbers for what is made once."""
 
-from __future__ import annotations
-
 from donkeysim.core.draws import Draws
 
 FIRST = [14876986326503956152, 9593336891867420317]

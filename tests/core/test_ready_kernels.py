@@ -1,7 +1,5 @@
 """Kernels that came with the package as a library are called without a compiler, and do what Numba's do."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from typing import NamedTuple

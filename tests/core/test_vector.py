@@ -1,7 +1,5 @@
 """Vectors in kernels: what numpy and SciPy say of them, and the same bits from every back end."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

@@ -1,7 +1,5 @@
 """Circuits in the racetrack database's format, scaled to the car's world, can be driven; the soaks drive them all."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from driving import drive_circuit

@@ -1,7 +1,5 @@
 """The quasi-steady-state lap against closed forms."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The pace car and the expert drive real physics."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

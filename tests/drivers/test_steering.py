@@ -1,7 +1,5 @@
 """The model behind the steering."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

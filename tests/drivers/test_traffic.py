@@ -1,7 +1,5 @@
 """Drivers among other cars."""
 
-from __future__ import annotations
-
 import pytest
 
 from donkeysim.drivers.path_follower import PathFollower

@@ -1,7 +1,5 @@
 """The browser that page tests use: headless Chromium, as quiet as it can be."""
 
-from __future__ import annotations
-
 import shutil
 from collections import defaultdict
 

@@ -5,8 +5,6 @@ the last writer wins; messages are bare JSON objects without a terminator, every
 the first "{" and the last "}\\n".
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import json

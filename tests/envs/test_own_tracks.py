@@ -1,7 +1,5 @@
 """Tracks of one's own in the environments: by path, by name in a folder, and as ids of their own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

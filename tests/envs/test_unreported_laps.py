@@ -1,7 +1,5 @@
 """The original's environments count laps by the crossings that the original would report; a silent line has none."""
 
-from __future__ import annotations
-
 import pytest
 
 from donkeysim.envs.donkey_env import DonkeyEnv

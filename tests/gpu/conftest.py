@@ -1,7 +1,5 @@
 """What tests of a device run on: this machine's cores, tiny, with `make device`; a GPU, in full, with `make gpu`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A device drives and draws what one thread of this machine does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The same batch twice is the same bytes; a world in a crowd is itself alone; arrays are lent; memory stays flat."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

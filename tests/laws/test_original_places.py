@@ -1,7 +1,5 @@
 """The eleven places of the original, figure by figure beside the facts of its own scene files."""
 
-from __future__ import annotations
-
 import pytest
 from benchmarks.places import KNOWN
 from benchmarks.places.facts import compare, read_facts

@@ -1,7 +1,5 @@
 """The vehicle keeps the laws of mechanics, and its own numbers' closed forms."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The cars drive as recordings of the original show; the whole table: `python -m benchmarks fidelity`."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from benchmarks.fidelity.car import CURVATURE, measure_corner, measure_january_2022, measure_laps, measure_straight

@@ -1,7 +1,5 @@
 """The original's active node and cte: one node ahead at most in a twentieth of a second, never back, endless lines."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

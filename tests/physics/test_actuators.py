@@ -1,7 +1,5 @@
 """Servo, ESC and battery: the laws that they keep, and that cars without them never notice."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

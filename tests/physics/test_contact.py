@@ -1,7 +1,5 @@
 """Things that meet: walls, posts, cones and cars stop, push and are noticed, and nothing breaks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.scenes import Bench, make_colliders, make_props, make_scene

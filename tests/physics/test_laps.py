@@ -1,7 +1,5 @@
 """The rule of laps: where they begin and end, what they must pass, and when that was."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A car knows where it is on its path; laps: `test_laps`."""
 
-from __future__ import annotations
-
 import tracemalloc
 from dataclasses import replace
 

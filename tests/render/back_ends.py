@@ -1,7 +1,5 @@
 """What runs a kernel in tests: a back end is a function from a kernel to something that may be called like it."""
 
-from __future__ import annotations
-
 import functools
 from types import FunctionType
 

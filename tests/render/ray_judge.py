@@ -1,7 +1,5 @@
 """Open3D, which judges where rays end: its wheel wants system libraries that a machine without a screen may lack."""
 
-from __future__ import annotations
-
 import os
 from types import ModuleType
 

@@ -4,8 +4,6 @@ It shares with the fast renderer what a surface looks like (light factor, fog, c
 textures are sampled is its own: rays of Open3D, textures read bilinearly at the mip level of a sample's own footprint.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Small scenes for the renderer's tests."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from donkeysim.world.scene import (

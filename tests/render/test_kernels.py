@@ -1,7 +1,5 @@
 """Single kernels of pictures and lidars against closed forms, on every back end."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The lidar against Open3D's rays on equivalent meshes, and what it promises about rows, range and noise."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Dressing cars: many at once look as one by one, and who joins adds a plate and nothing else."""
 
-from __future__ import annotations
-
 import gc
 import mmap
 import os

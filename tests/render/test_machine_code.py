@@ -1,7 +1,5 @@
 """What loops over pixels become on x86 processors: gathers of texels, and no stores through masks."""
 
-from __future__ import annotations
-
 import re
 
 import llvmlite.binding

@@ -1,7 +1,5 @@
 """The same pictures twice: as the renderer draws them, and as the gather stages draw them on a device."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Clients are told of a hit in the original's words, watchers in ours."""
 
-from __future__ import annotations
-
 from tests.serve.test_simulation import SimulationRig
 
 from gates import write_track

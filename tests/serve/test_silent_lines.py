@@ -1,7 +1,5 @@
 """Start lines that are ours alone: clients are told of no crossing, laps are counted all the same."""
 
-from __future__ import annotations
-
 import pytest
 from tests.serve.test_simulation import SimulationRig
 

@@ -1,7 +1,5 @@
 """What commands do to the original's active node: a new car's is the nearest, a reset's node 0, a move leaves it."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

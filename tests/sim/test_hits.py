@@ -1,7 +1,5 @@
 """A car driven into anything that stands on a track says what it hit, and its lidar sees it before."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Noise of the inertial unit."""
 
-from __future__ import annotations
-
 import msgspec
 import numpy as np
 import pytest

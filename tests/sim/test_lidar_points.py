@@ -1,7 +1,5 @@
 """The lidar as clients see it."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Props of one's own among cars: pushed by their mass, hit by their name, seen by camera and lidar, restored."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 Together they send at most RATE messages a second (4,000); prints how many were sent, by kind.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random

@@ -4,8 +4,6 @@ Each drives round the track by what its telemetry says, at a pace of its own; th
 against everybody, one sends nonsense and asks for resets without end. Ends when the server does.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import random

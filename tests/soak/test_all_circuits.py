@@ -1,7 +1,5 @@
 """The pace car drives three laps of all example circuits, from their tracks and from the lists of points alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

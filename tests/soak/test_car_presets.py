@@ -1,7 +1,5 @@
 """The car presets drive as the published single-track model does, within 5 %."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 import sys

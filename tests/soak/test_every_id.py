@@ -1,7 +1,5 @@
 """Every id: its scene is there; the checkers of Gymnasium, Stable-Baselines3 and PettingZoo are content."""
 
-from __future__ import annotations
-
 import gymnasium
 import pytest
 from gymnasium.utils.env_checker import check_env

@@ -7,8 +7,6 @@ trained, and watches. After each step all that driving needs must lie inside the
 DONKEYSIM_PICTURES names a folder for pictures of the steps that the guide shows; they were taken so.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """The preview page's answers: state as soon as it changes, pictures, refusals."""
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -1,7 +1,5 @@
 """A track file is followed through every way of saving it, and the last good place is kept."""
 
-from __future__ import annotations
-
 import os
 import threading
 

@@ -1,7 +1,5 @@
 """Hostile messages: mutations of real ones, and what no client in its right mind would send."""
 
-from __future__ import annotations
-
 import json
 import random
 

@@ -3,8 +3,6 @@
 The reader of `donkeysim.wire.framing` must read every byte sequence as this one does.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Models for tests: meshes as trimesh writes them, and lines, which it does not."""
 
-from __future__ import annotations
-
 import json
 import struct
 

@@ -1,7 +1,5 @@
 """What scenes share, and what they draw and measure it with."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """canyon_road against what recordings of the original's mountain_track say."""
 
-from __future__ import annotations
-
 import csv
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cars come from presets, from presets on other floors, and from files that say what differs."""
 
-from __future__ import annotations
-
 import pytest
 
 from donkeysim.core.errors import SpecError

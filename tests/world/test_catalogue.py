@@ -1,7 +1,5 @@
 """Where tracks of one's own are found: by path, in folders given, in the folders of DONKEYSIM_TRACKS."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

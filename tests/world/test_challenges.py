@@ -1,7 +1,5 @@
 """Challenges: cones, trees and light from a seed, where they may be and nowhere else."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 

@@ -1,7 +1,5 @@
 """Start lines by their ends: where they are, what is measured from them, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

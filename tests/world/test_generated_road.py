@@ -1,7 +1,5 @@
 """generated_road: random roads from seeds, and its five styles."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

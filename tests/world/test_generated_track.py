@@ -1,7 +1,5 @@
 """generated_track against the original's figures, in its units U = 1/8 m, and against its own promises."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Models in glTF as places: which line is the path, where meshes stand, what a car can hit, what broken ones get."""
 
-from __future__ import annotations
-
 import base64
 import json
 

@@ -1,7 +1,5 @@
 """The start grid: several poses, rows that stand straight as the original's, rows that follow the path."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math

@@ -1,7 +1,5 @@
 """What can be hit has two names: what it is called, and what the original calls it; and what nobody sees is hit too."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Texts of track files on banners, boards and signs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

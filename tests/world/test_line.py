@@ -1,7 +1,5 @@
 """The shortest and the racing line of a road."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize

@@ -1,7 +1,5 @@
 """Solids, props, cars and the ground: closed, facing outwards, without slivers, with materials that exist."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import trimesh

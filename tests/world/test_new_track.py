@@ -1,7 +1,5 @@
 """A new track loads at once and teaches the format; one from a file is made drivable."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

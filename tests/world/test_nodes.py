@@ -1,7 +1,5 @@
 """Paths whose nodes are the points of their file, heights of a file, and the pose of the first car."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """mini_monaco, thunderhill and mountain_track: what their walls, grounds and roads are, beside what the places show."""
 
-from __future__ import annotations
-
 import tomllib
 
 import numpy as np

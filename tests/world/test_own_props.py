@@ -1,7 +1,5 @@
 """Props of one's own: what a model beside the track becomes, and what a wrong one is told."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import trimesh

@@ -1,7 +1,5 @@
 """Centre lines from scripts and points, and raised ground."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

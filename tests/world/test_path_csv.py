@@ -1,7 +1,5 @@
 """Paths from lists of points: the racetrack database's format, and what is wrong with a file that is not it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

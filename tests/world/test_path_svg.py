@@ -1,7 +1,5 @@
 """Paths from drawings: curves, transforms, which of several, and what hostile files get."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Panels, pictured rooms, coloured ground and banked roads: what shows and what can be hit is what the file says."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from pathlib import Path

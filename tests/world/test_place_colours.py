@@ -1,7 +1,5 @@
 """What the camera sees of the original's places: colours by class along a lap, and the row of the horizon."""
 
-from __future__ import annotations
-
 import tomllib
 from functools import lru_cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every kind of prop: it stands on the ground, its colliders are where it is seen, and nothing of it is on the road."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

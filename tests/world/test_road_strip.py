@@ -1,7 +1,5 @@
 """The strip of a long road: it lies on the path, faces up, and shows lines where they are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree

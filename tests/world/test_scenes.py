@@ -1,7 +1,5 @@
 """Our own places: their figures, in the original's units U = 1/8 m, and what any place promises."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

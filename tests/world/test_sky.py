@@ -1,7 +1,5 @@
 """The original's sky: its colours by elevation, a sharp horizon, and what lies under it."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

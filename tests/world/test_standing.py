@@ -1,7 +1,5 @@
 """Walls, rooms, blocks, tunnels and arches: seen from outside, with colliders where they are seen, off the road."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lines painted through points."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Height fields as few triangles."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Track files: what a broken one says, and where scenes are found."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from typing import get_args

@@ -4,8 +4,6 @@ A thread reads what the server says and keeps the newest moment. A server that n
 driven in lock-step while nobody else drives there; `step_mode` is never said to another, which it would stop for good.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

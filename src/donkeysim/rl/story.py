@@ -1,7 +1,5 @@
 """What the page of learning shows: how things stand after each update, and what was added since a page asked."""
 
-from __future__ import annotations
-
 import secrets
 import threading
 from collections import deque

@@ -4,8 +4,6 @@ The bounds of the rules lie between what 27 good drives show (24 of places of th
 real cars) and what drives show that were spoilt on purpose; `tests/soak/test_good_tubs.py` holds them to it.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import logging

@@ -1,7 +1,5 @@
 """Two boxes: how far apart, which faces or edges meet, and where."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

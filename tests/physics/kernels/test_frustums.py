@@ -1,7 +1,5 @@
 """Cones, posts and the ground, boxes and each other: how deep, where, and which way out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

@@ -1,7 +1,5 @@
 """The ground under a point: height, slope, ceiling, surface, friction."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

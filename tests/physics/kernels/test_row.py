@@ -1,7 +1,5 @@
 """One world's work, without a loop over worlds: what every device has to do for it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.backends import interpret, on_every_back_end

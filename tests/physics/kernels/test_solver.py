@@ -1,7 +1,5 @@
 """Impulses at contacts, each law on a body or two."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.backends import on_every_back_end

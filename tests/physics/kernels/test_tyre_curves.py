@@ -1,7 +1,5 @@
 """The friction curves of tyres and what divides them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.backends import on_every_back_end

@@ -1,7 +1,5 @@
 """A wheel's spin and force, the motor, the suspension's ray, and the motion of a rigid body."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

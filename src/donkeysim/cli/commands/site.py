@@ -6,8 +6,6 @@ nobody else for anything, and works without a network once it has been visited.
 For example: donkey site --out site, then python -m http.server --directory site, and http://localhost:8000
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 
