@@ -20,7 +20,6 @@ from waiting import PATIENCE
 pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
 
 PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
-LANDSCAPE = {"width": 844, "height": 390, "has_touch": True, "is_mobile": True}
 
 
 @pytest.fixture

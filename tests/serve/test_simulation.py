@@ -84,9 +84,6 @@ class SimulationRig:
     def types(self, client):
         return [message["msg_type"] for message in self.take(client)]
 
-    def drive_to(self, client, x, z, vx=0.0):
-        self.say(client, "set_position", pos_x=x, pos_y=0.5, pos_z=z)
-
 
 @pytest.fixture(scope="module")
 def running():

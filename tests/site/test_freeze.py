@@ -12,7 +12,6 @@ from donkeysim.world.specs import SceneSpec
 from donkeysim.world.tracks.catalogue import share_scene
 
 SPEC = SceneSpec("waveshare")
-HOLED = SceneSpec("generated_road")
 
 
 @pytest.fixture(scope="module")

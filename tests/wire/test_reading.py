@@ -13,11 +13,6 @@ from donkeysim.wire import equipment, reading
 from donkeysim.wire.messages import DriveCar
 from donkeysim.wire.reading import REQUESTS, read_request
 
-CAMERA_FIELDS = (
-    "fov", "fish_eye_x", "fish_eye_y", "img_w", "img_h", "img_d", "img_enc", "offset_x", "offset_y", "offset_z",
-    "rot_x", "rot_y", "rot_z",
-)  # fmt: skip
-
 LIDAR_FIELDS = (
     "degPerSweepInc", "degAngDown", "degAngDelta", "numSweepsLevels", "maxRange", "noise", "offset_x", "offset_y",
     "offset_z", "rot_x",

@@ -89,11 +89,6 @@ class HostedRaces(SimulationRig):
     def place(self, name):
         return next(placing for placing in self.told[-1].result.placings if placing.name == name)
 
-    def find_row(self, name):
-        return self.races.race.run.director.entries and next(
-            row for row, known in self.races.race.run.director.entries.items() if known == name
-        )
-
 
 @pytest.fixture(scope="module")
 def track(tmp_path_factory):
