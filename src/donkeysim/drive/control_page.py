@@ -15,8 +15,6 @@ wishes without ever waiting. The addresses are those of the original, with the s
 =====================  ==========================================================================
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging
@@ -24,7 +22,7 @@ import socket
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -36,6 +34,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
+from donkeysim.car.config import Config
 from donkeysim.core.errors import DonkeySimError, SceneError, SpecError, WireError, describe_unknown
 from donkeysim.core.types import ByteArray
 from donkeysim.drive.control_link import ControlLink
@@ -54,9 +53,6 @@ from donkeysim.web.page import GLB, SHARED_FOLDER, PageFiles, answer_file, answe
 from donkeysim.web.serving import PageServer, bind_exactly
 from donkeysim.web.token import TokenCheck, keep_token
 from donkeysim.world.telemetry import Telemetry
-
-if TYPE_CHECKING:
-    from donkeysim.car.config import Config
 
 PAGES = Path(__file__).parent / "pages" / "control"
 

@@ -1,13 +1,11 @@
 """How the car looks: as GYM_CONF says, or as somebody has chosen on the control page since; and where it drives."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 import msgspec
 
@@ -16,9 +14,6 @@ from donkeysim.core.errors import DonkeySimError, SpecError, WireError, describe
 from donkeysim.core.files import write_whole
 from donkeysim.envs.conf import EnvConf
 from donkeysim.envs.conf_messages import Message, make_car_message
-
-if TYPE_CHECKING:
-    from donkeysim.car.config import Config
 
 LOOK_FILE = Path(".web", "look.json")
 """In the car's folder: what was chosen, and what GYM_CONF said then."""

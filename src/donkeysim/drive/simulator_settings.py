@@ -3,22 +3,18 @@
 `DONKEY_SIM_PATH` says where: "" in this process, a path: in a program that is started, "remote": at SIM_HOST.
 """
 
-from __future__ import annotations
-
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from donkeysim.car.config import Config
 from donkeysim.core.errors import SpecError, describe_unknown
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.drive.look import read_gym_conf
 from donkeysim.envs.conf import EnvConf, read_conf
 from donkeysim.envs.registration import SCENE_BY_ID
 from donkeysim.envs.sensor_frame import SensorFrame, make_distances
-
-if TYPE_CHECKING:
-    from donkeysim.car.config import Config
-    from donkeysim.world.telemetry import Telemetry
+from donkeysim.world.telemetry import Telemetry
 
 _log = logging.getLogger("donkeysim.car")
 

@@ -4,12 +4,10 @@ The page lives on a thread with an event loop of its own. Pictures are drawn the
 under the car's lock, so a loop waits for one picture at most.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
+import socket
 import time
-from typing import TYPE_CHECKING
 
 from donkeysim.core.errors import SceneError
 from donkeysim.core.image import encode_jpeg, spread_grey
@@ -21,9 +19,6 @@ from donkeysim.watch.spectator import create_app
 from donkeysim.watch.watchable import CHOSEN, CarRow, Outline, View, draw_outline
 from donkeysim.web.serving import PageServer
 from donkeysim.world.specs import RoadSpec
-
-if TYPE_CHECKING:
-    import socket
 
 # Two loops at 20 Hz.
 PICTURE_PATIENCE = 0.1

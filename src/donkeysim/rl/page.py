@@ -11,15 +11,14 @@
 The page lives on a thread with an event loop of its own; the thread that learns only leaves an update there.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
+import socket
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -37,9 +36,6 @@ from donkeysim.watch.watchable import NewMoments, Outline, draw_outline
 from donkeysim.web.page import GLB, answer_json, answer_questions, call_in, decode_question, make_page
 from donkeysim.web.serving import PageServer, bind_port
 from donkeysim.world.scene import Scene
-
-if TYPE_CHECKING:
-    import socket
 
 PAGES = Path(__file__).parent / "pages"
 

@@ -1,23 +1,19 @@
 """Where everything is at a moment, for whoever draws it elsewhere; and the file of the place it happens in."""
 
-from __future__ import annotations
-
 import secrets
 import threading
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
 from donkeysim.core.memory import remember
+from donkeysim.core.types import FloatArray
+from donkeysim.render.tables import PoseTables
 from donkeysim.watch.picture_cache import FrameSnapshot, aim_beside
 from donkeysim.watch.place_model import write_place
+from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec
-
-if TYPE_CHECKING:
-    from donkeysim.core.types import FloatArray
-    from donkeysim.render.tables import PoseTables
-    from donkeysim.world.scene import Scene
 
 STANDS_STILL = 1e-4
 """A prop that is so near to where it began is not told of [m]."""

@@ -4,8 +4,6 @@ A joystick may be missing at the start, be pulled out, and come back; meanwhile 
 the car stops.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import queue
@@ -14,16 +12,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from donkeysim.car.config import Config
 from donkeysim.core.errors import SpecError
 from donkeysim.drive.joystick.controller import Controller, Feel, JoystickCommand
 from donkeysim.drive.joystick.custom import load_layout
 from donkeysim.drive.joystick.device import JoystickDevice, JoystickEvent
 from donkeysim.drive.joystick.layout import NO_JOYSTICKS, ControllerLayout, read_layouts
-
-if TYPE_CHECKING:
-    from donkeysim.car.config import Config
 
 LOOK_AGAIN_SECONDS = 1.0
 READ_SECONDS = 0.1
