@@ -6,8 +6,6 @@ or None to leave its outputs as they are. A threaded part has `update()`, which 
 `halt()` (the loop has ended: make the car stand still now) and `shutdown()` (let go of everything).
 """
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import logging
@@ -336,7 +334,7 @@ class StopSignals:
         self._depth = 0
         self._before: dict[int, Any] = {}
 
-    def __enter__(self) -> StopSignals:
+    def __enter__(self) -> Self:
         """Take the signals; may be nested. Does nothing outside the main thread, where Python allows no handlers."""
         self._depth += 1
         if self._depth == 1 and threading.current_thread() is threading.main_thread():

@@ -3,8 +3,6 @@
 A server is sent the messages as they are; the built-in simulator reads the very same ones, so both mean the same.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import logging
 import math
@@ -12,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from donkeysim.core.errors import SpecError, WireError, describe_unknown, shorten
 from donkeysim.envs.conf_messages import (
@@ -133,7 +131,7 @@ class EnvConf:
         """Host and port of the other process; one that we start is on this machine."""
         return self.host if self.host and self.exe_path is None else "127.0.0.1", self.port or DEFAULT_PORT
 
-    def resize(self, shape: tuple[int, int, int]) -> EnvConf:
+    def resize(self, shape: tuple[int, int, int]) -> Self:
         """Return the same with pictures of another size: height, width and channels (1 or 3)."""
         size = {key: str(side) for key, side in zip(("img_h", "img_w", "img_d"), shape, strict=True)}
         resized = (

@@ -4,12 +4,10 @@ There `reset` gives the picture alone and `step` four values. Wrappers and envir
 this module as they were against that one; what learns by Gymnasium's rules takes them by `modernise`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import gymnasium
 from gymnasium import error, spaces, utils
@@ -86,7 +84,7 @@ class Env:
         """The environment itself, without wrappers."""
         return self
 
-    def __enter__(self) -> Env:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

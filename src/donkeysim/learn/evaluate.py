@@ -4,12 +4,11 @@ Every loop the pilot sees a picture, answers, and its answer holds while the nex
 is simulated only, so a slow pilot is not late here; the report says how long it takes. The same seed, the same drive.
 """
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
@@ -80,7 +79,7 @@ class Conditions:
     films_best_lap: bool = False
     fits_pilot: bool = False
 
-    def fit(self, pilot: Pilot) -> Conditions:
+    def fit(self, pilot: Pilot) -> Self:
         """Return with what this pilot drives."""
         shape = getattr(pilot, "image_shape", None) if self.fits_pilot else None
         return self if shape is None else replace(self, conf=self.conf.resize(shape))

@@ -1,9 +1,8 @@
 """Cameras that are drawn together, and the buffers of their pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
@@ -83,7 +82,7 @@ class CameraGroup:
         if self.varied is not None:
             self.varied.aim(row, position, rotation)
 
-    def add_pictures(self) -> CameraGroup:
+    def add_pictures(self) -> Self:
         """Return the same cameras with further buffers of their own; moving one of them moves the other's."""
         kept = self.frame
         frame = Frame(
@@ -94,7 +93,7 @@ class CameraGroup:
         )
         return replace(self, frame=frame)
 
-    def select(self, row: int) -> CameraGroup:
+    def select(self, row: int) -> Self:
         """Return one camera of the group, which draws into the group's own buffers."""
         rows = slice(row, row + 1)
         frame = Frame(

@@ -4,12 +4,11 @@ Rays meet what cars can hit (the scene's colliders), the ground, movable props a
 and body; never the own car. Like the original, a ray that begins inside a thing does not see that thing.
 """
 
-from __future__ import annotations
-
 import copy
 import functools
 import math
 from collections.abc import Callable, Sequence
+from typing import Self
 
 import numpy as np
 
@@ -44,7 +43,7 @@ class LidarScanner:
         self._layout = layout.world_count, layout.cars_per_world, layout.props_per_world
         self._open()
 
-    def share(self) -> LidarScanner:
+    def share(self) -> Self:
         """Return a scanner with the same tables that may be called meanwhile, on another thread."""
         other = copy.copy(self)
         other._open()

@@ -5,10 +5,9 @@ turns rows into the tables of one camera group. A renderer without variation kno
 for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
@@ -114,7 +113,7 @@ class VariedCameras:
         self.meant.pose[row] = (*position, *rotation)
         self.meant.serial[row] = self.version = -1
 
-    def select(self, rows: slice) -> VariedCameras:
+    def select(self, rows: slice) -> Self:
         """Return some of the cameras; they share the arrays and the working memory."""
         meant = MeantCameras._make(array[rows] for array in self.meant)
         return replace(self, meant=meant)

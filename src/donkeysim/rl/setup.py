@@ -5,13 +5,11 @@ draws just that crop at just that size. On the road the pilot gets whole picture
 two layers make the crop of them; both look alike (`tests/rl/test_learning_to_drive.py`).
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -211,7 +209,7 @@ class TrainingSetup:
     device: str = "cpu"
 
     @property
-    def checks(self) -> TrainingSetup:
+    def checks(self) -> Self:
         """The course to check policies on."""
         return replace(self, scenes=self.scenes[: self.checked], fastest=self.fastest[: self.checked], checked=None)
 
@@ -250,7 +248,7 @@ class TrainingSetup:
             )
         return replace(chosen, width=PICTURE_WIDTH, height=PICTURE_HEIGHT)
 
-    def plan(self, scenes: Iterable[Scene]) -> TrainingSetup:
+    def plan(self, scenes: Iterable[Scene]) -> Self:
         """Return the course with what the fast pace car plans on its scenes, built."""
         car = load_car(self.car)
         plans = (PathFollower(scene, car, "fast").plan for scene in scenes)

@@ -5,14 +5,13 @@ other processes fill the kernel cache; this one loads what they made. They end w
 each leaves when its standard input closes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import sys
 import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
+from typing import Self
 
 from donkeysim.core.kernel_folders import CACHE_FOLDER, READY_LIBRARY, is_cache_whole
 
@@ -51,7 +50,7 @@ class CompileProcesses:
                 )
                 self._process |= dict.fromkeys(missing, process)
 
-    def __enter__(self) -> CompileProcesses:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

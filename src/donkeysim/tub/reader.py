@@ -1,13 +1,11 @@
 """Reading tubs: format 2 with or without session ids, and the older format of single files; never changes anything."""
 
-from __future__ import annotations
-
 import itertools
 import logging
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PureWindowsPath
-from typing import Any
+from typing import Any, Self
 
 from donkeysim.core.errors import SpecError, TubError, format_count
 from donkeysim.core.types import ByteArray
@@ -53,7 +51,7 @@ class TubRecord:
     values: dict[str, Any] = field(repr=False)
     image_folder: Path = field(repr=False)
 
-    def follows(self, other: TubRecord) -> bool:
+    def follows(self, other: Self) -> bool:
         """Return whether this record was taken right after another, in the same session of the same tub."""
         place, before = (self.image_folder, self.session_id, self.index), (other.image_folder, other.session_id)
         return place == (*before, other.index + 1)

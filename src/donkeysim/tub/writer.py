@@ -6,8 +6,6 @@ the manifest, a whole line table and no empty catalog next to it; a line whose t
 same, and a torn line it skips. A catalog comes into being with its first record, before the manifest names it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging
@@ -15,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Self
 
 from donkeysim.core.errors import TubError
 from donkeysim.tub.catalog import (
@@ -169,7 +168,7 @@ class TubWriter:
         """Return how many living records there are."""
         return self._manifest.current_index - len(self._manifest.deleted_indexes)
 
-    def __enter__(self) -> TubWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

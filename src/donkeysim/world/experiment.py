@@ -1,9 +1,8 @@
 """What an experiment is, whoever asks for it: the command line, a `conf`, settings of environments, a car's config."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 from donkeysim.core.checked_fields import check_fields
 from donkeysim.core.errors import SpecError
@@ -47,7 +46,7 @@ class Experiment:
         names = [Path(name).name for name in (self.car, self.camera) if name]
         return " with camera ".join(names)
 
-    def move_to(self, scene_name: str) -> Experiment:
+    def move_to(self, scene_name: str) -> Self:
         """Return the same experiment in another scene, with the first one's folders, road, challenges and look."""
         return replace(self, scenes=(replace(self.scene, name=scene_name),))
 

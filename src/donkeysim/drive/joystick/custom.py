@@ -6,8 +6,6 @@ open no device and only write down what the file says. For an unknown joystick p
 control after the other.
 """
 
-from __future__ import annotations
-
 import builtins
 import logging
 import re
@@ -15,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self, cast
 
 from donkeysim.car.config import describe_failure
 from donkeysim.core.errors import SpecError, describe_unknown
@@ -114,11 +112,11 @@ class Missing(metaclass=_MissingType):
     def __init__(self, *_: object, **__: object) -> None:
         """Take whatever it is given."""
 
-    def __call__(self, *_: object, **__: object) -> Missing:
+    def __call__(self, *_: object, **__: object) -> Self:
         """Be called as a function or a decorator."""
         return self
 
-    def __getattr__(self, name: str) -> Missing:
+    def __getattr__(self, name: str) -> Self:
         if name.startswith("__"):
             raise AttributeError(name)
         return self

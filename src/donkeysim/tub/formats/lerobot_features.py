@@ -2,11 +2,9 @@
 and least, greatest, mean and spread of their numbers, which are never in memory together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -143,7 +141,7 @@ class RunningStatistics:
             squares = ((values - mean) ** 2).sum(axis=0)
             self._join(len(values), values.min(axis=0), values.max(axis=0), mean, squares)
 
-    def merge(self, other: RunningStatistics) -> None:
+    def merge(self, other: Self) -> None:
         """Add what another one has seen."""
         if other.count:
             self._join(other.count, other._least, other._greatest, other._mean, other._squares)
