@@ -8,8 +8,6 @@ vector environment of Gymnasium; critic and actor see the same pictures. The tas
 that ends learning are in pixel_task.py.
 """
 
-from __future__ import annotations
-
 import gymnasium
 import numpy as np
 import torch

@@ -5,8 +5,6 @@
 It looks at the rays ahead, turns towards the middle of the widest opening, and slows where the way ahead is short.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 from pathlib import Path

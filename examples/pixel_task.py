@@ -9,8 +9,6 @@ Each of them learns the same task with another tool, so that their times can be 
   ten laps and none has left the road, the exam is passed and learning ends.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import time

@@ -7,8 +7,6 @@
 RLlib asks for one certain release of Gymnasium, older than the one that everything else here is tested with.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from typing import Any

@@ -6,8 +6,6 @@ python examples/sb3_ppo.py --steps 3000000 --out pilot.zip
 python examples/sb3_ppo.py --drive pilot.zip
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from functools import partial

@@ -6,8 +6,6 @@ python examples/sb3_ppo_pixels.py --seed 0           # learns until it has drive
 The task and the exam that ends learning are in pixel_task.py.
 """
 
-from __future__ import annotations
-
 import argparse
 
 import gymnasium

@@ -9,8 +9,6 @@ gradients for each. How long they take depends much on the seed; docs/envs/learn
 The task and the exam that ends learning are in pixel_task.py.
 """
 
-from __future__ import annotations
-
 import argparse
 
 import gymnasium

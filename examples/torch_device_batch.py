@@ -7,8 +7,6 @@ What the cars see and what they are asked to do never leaves the device: `torch.
 own memory, once, and every step writes it anew.
 """
 
-from __future__ import annotations
-
 import argparse
 
 import gymnasium

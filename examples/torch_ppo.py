@@ -8,8 +8,6 @@ The algorithm is that of Schulman et al. 2017 (https://arxiv.org/abs/1707.06347)
 et al. 2015, https://arxiv.org/abs/1506.02438).
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from dataclasses import dataclass

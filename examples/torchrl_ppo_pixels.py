@@ -7,8 +7,6 @@ TorchRL wraps the batch of cars as it is, collects, and brings loss and advantag
 the exam that ends learning are in pixel_task.py.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from functools import partial

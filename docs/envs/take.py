@@ -3,8 +3,6 @@
 Run it from anywhere: `python docs/envs/take.py`. Writes JPEG files beside this one.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

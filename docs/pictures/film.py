@@ -5,8 +5,6 @@ places, one after another; the same bytes from the same seed. `--frames FOLDER` 
 frames as PNG files, to look at.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Iterator

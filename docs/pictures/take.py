@@ -18,8 +18,6 @@ beside this one.
 * learning: lets a policy learn to drive, and opens its page meanwhile and at the end; takes some minutes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

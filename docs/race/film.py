@@ -5,8 +5,6 @@ behind the car on the second place of the grid, with the result below. The same 
 FOLDER` also writes some of the frames as PNG files, to look at.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ then it holds a live race (`donkey race host`) for wall and overlay. Writes JPEG
 Needs the extra `dev`, a Chromium, and that ports 9091 and 9093 are free.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

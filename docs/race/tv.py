@@ -4,8 +4,6 @@ On each of six tracks eight drivers race for half a minute; the picture is of on
 and of the car that the director of pictures chose then. `--all FOLDER` also writes a picture of each second.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import io

@@ -3,8 +3,6 @@
 Run it from anywhere: `python docs/tracks/take.py`. Writes JPEG files beside this one. All scenes: `take_gallery.py`.
 """
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Run it from anywhere: `python docs/tracks/take_circuits.py`. Writes circuits.jpg beside this file.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from PIL import Image

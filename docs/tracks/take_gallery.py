@@ -4,8 +4,6 @@ Run it from anywhere: `python docs/tracks/take_gallery.py [SCENE ...]`. Writes J
 scenes, `gallery.md`. Everything is drawn and measured by the project itself.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from pathlib import Path

@@ -3,8 +3,6 @@
 Run it from anywhere: `python docs/tracks/take_own_props.py`. Writes own_props.jpg beside this file.
 """
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

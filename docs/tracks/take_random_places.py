@@ -3,8 +3,6 @@
 Run it from anywhere: `python docs/tracks/take_random_places.py`. Writes a JPEG file beside this one.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -3,8 +3,6 @@
 Run it from anywhere: `python docs/tracks/take_roads.py`. Writes JPEG files beside this one.
 """
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Run it from anywhere: `python examples/own_props/make_models.py`. A modelling pr
 Export > glTF 2.0, format glTF Binary (.glb), with +Y up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
