@@ -1,6 +1,7 @@
 """Our own family: one car is a batch of one, episodes begin and end as asked."""
 
 import math
+import threading
 
 import gymnasium
 import numpy as np
@@ -182,3 +183,26 @@ def test_a_conf_chooses_a_look_of_the_simulator_in_this_process():
     assert read_conf({"look": "meadow"}).experiment.scene.look == "meadow"
     with pytest.raises(SpecError, match="start the other with --look"):
         read_conf({"look": "meadow", "host": "localhost"})
+
+
+def test_a_thread_may_drive_while_another_one_resets_and_looks():
+    """Before, Python itself ended with a memory fault."""
+    batch = gymnasium.make_vec("donkeysim/GeneratedTrack-v0", num_envs=2, render_mode="rgb_array")
+    batch.reset(seed=1)
+    has_ended, step_count = threading.Event(), 0
+
+    def drive():
+        nonlocal step_count
+        while not has_ended.is_set():
+            batch.step(np.full((2, 2), 0.2, np.float32))
+            step_count += 1
+
+    driver = threading.Thread(target=drive)
+    driver.start()
+    for _ in range(60):
+        assert batch.reset()[0].shape == (2, 120, 160, 3)
+        assert batch.render()[1].shape == (360, 640, 3)
+    has_ended.set()
+    driver.join()
+    assert step_count > 10
+    batch.close()

@@ -22,7 +22,6 @@ from donkeysim.envs.track_settings import TrackSettings, check_count, read_setti
 from donkeysim.envs.vector_env import FleetVectorEnv, choose_threads, take_first
 from donkeysim.envs.window import ShownEnv
 from donkeysim.sim.simulator import Simulator
-from donkeysim.sim.viewpoint import draw_car
 from donkeysim.world.specs import SceneSpec
 
 _INFO_TYPES: dict[str, Any] = {"on_road": bool, "hit": bool, "laps": np.int32}
@@ -210,7 +209,7 @@ class TrackEnv(ShownEnv[Observation]):
         super().close()
 
     def _draw(self) -> ByteArray:
-        return draw_car(self.fleet.simulator, 0)
+        return self._batch.draw(0)
 
 
 def _take_row(seen: Observation) -> Observation:

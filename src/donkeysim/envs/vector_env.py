@@ -1,5 +1,6 @@
 """A batch of cars as one Gymnasium vector environment: all step in one call, on this machine's cores or a GPU."""
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from donkeysim.core.device import Graph, is_here
 from donkeysim.core.errors import SpecError
 from donkeysim.core.memory import MemoryUse, count_bytes
+from donkeysim.core.types import ByteArray
 from donkeysim.core.workers import count_cores
 from donkeysim.envs.actions import ActionRange
 from donkeysim.envs.autoreset import AutoresetMode, read_mode
@@ -47,6 +49,8 @@ class InfoWriter(Protocol):
 
 class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
     """Cars of a fleet, each alone in its world, as one vector environment; a step is done on the fleet's device.
+
+    What one thread does with it waits for what another one does.
 
     Attributes:
         fleet: Whose cars they are.
@@ -103,6 +107,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         self._lender = Lender(self._device, convert)
         self._stage = f"batch on {self._device.name}"
         self._graphs: dict[Callable[[], None], Graph] = {}
+        self._lock = threading.RLock()
         self._make_arrays()
 
     def _make_arrays(self) -> None:
@@ -161,16 +166,19 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
             raise gymnasium.error.ResetNeeded("call reset for all of them first, without a reset_mask.")
         if not self._is_here and self.fleet.step is None:
             announce_kernels(self._stage)
-        self._seed_worlds(seed, begins)
-        where = None if start is None else np.array([start.along, start.offset, start.yaw])
-        self.fleet.begin_where(begins, self._nowhere if where is None else self._device.upload(where), self._at_random)
-        if is_all:
-            self._observer.look(begins)
-        else:
-            self._observer.copy_over()
-            self._observer.renew(begins)
-        self._info.write(is_last=False)
-        return self._hand_out(self._observer.seen), self._make_info(self._info.now, self._drawn, begins)
+        with self._lock:
+            self._seed_worlds(seed, begins)
+            where = self._nowhere
+            if start is not None:
+                where = self._device.upload(np.array([start.along, start.offset, start.yaw]))
+            self.fleet.begin_where(begins, where, self._at_random)
+            if is_all:
+                self._observer.look(begins)
+            else:
+                self._observer.copy_over()
+                self._observer.renew(begins)
+            self._info.write(is_last=False)
+            return self._hand_out(self._observer.seen), self._make_info(self._info.now, self._drawn, begins)
 
     def _read_mask(self, mask: Any) -> Any:
         array = take_array(mask, self._device)
@@ -214,13 +222,14 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         if self._mode == DISABLED and self._is_here and self._verdicts.is_over.any():
             over = np.flatnonzero(self._verdicts.is_over).tolist()
             raise gymnasium.error.ResetNeeded(f"the episodes {over} are over; reset them with options['reset_mask'].")
-        self._take_actions(actions)
-        self._advance()
-        reward, terminated, truncated = map(self._give, self._verdicts[:3])
-        info = self._make_info(self._info.now, self._drawn, self._everyone)
-        if self._mode == SAME_STEP:
-            info |= self._make_final_info()
-        return self._hand_out(self._observer.seen), reward, terminated, truncated, info
+        with self._lock:
+            self._take_actions(actions)
+            self._advance()
+            reward, terminated, truncated = map(self._give, self._verdicts[:3])
+            info = self._make_info(self._info.now, self._drawn, self._everyone)
+            if self._mode == SAME_STEP:
+                info |= self._make_final_info()
+            return self._hand_out(self._observer.seen), reward, terminated, truncated, info
 
     def _take_actions(self, actions: Any) -> None:
         """Write what actions ask for."""
@@ -345,7 +354,12 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         """Return a view from behind each car, shape [360, 640, 3] each."""
         if self.render_mode is None:
             return None
-        return tuple(draw_car(self.simulator, car) for car in range(self.num_envs))
+        return tuple(map(self.draw, range(self.num_envs)))
+
+    def draw(self, car: int) -> ByteArray:
+        """Return a view from behind a car, shape [360, 640, 3]."""
+        with self._lock:
+            return draw_car(self.simulator, car)
 
     def measure_memory(self) -> MemoryUse:
         """Return how much memory of the device the batch takes."""
@@ -359,7 +373,8 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         """Give the device's threads and memory back."""
         del kwargs
         if hasattr(self, "fleet"):  # Gymnasium up to 1.2 also closes what could not be made
-            self.fleet.close()
+            with self._lock:
+                self.fleet.close()
 
 
 def choose_threads(threads: int | None, car_count: int) -> int:
