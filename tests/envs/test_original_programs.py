@@ -579,6 +579,18 @@ def test_a_library_s_wrapper_passes_on_what_is_asked_of_the_environment():
     limited.close()
 
 
+def test_a_monitor_of_then_takes_its_options(monkeypatch, tmp_path):
+    given = []
+    monkeypatch.setattr(gymnasium.wrappers, "RecordVideo", lambda env, *options: given.append(options) or env)
+    env = gym.make("donkey-generated-track-v0", conf=HERE)
+    gym.wrappers.Monitor(env, tmp_path, video_callable=bool, force=True)
+    assert given == [(tmp_path, bool)]
+    silent = gym.wrappers.Monitor(env, tmp_path, video_callable=False, resume=True)
+    assert silent.reset().shape == (120, 160, 3)
+    assert given == [(tmp_path, bool)], "no film"
+    silent.close()
+
+
 @pytest.mark.parametrize("place", ["class", "text"])
 def test_an_environment_of_ones_own_is_registered_as_then(place):
     entry = Countdown if place == "class" else f"{__name__}:Countdown"

@@ -301,14 +301,20 @@ class _Wrappers:
     FORMER: ClassVar[dict[str, str]] = {
         "FrameStack": "FrameStackObservation",
         "GrayScaleObservation": "GrayscaleObservation",
-        "Monitor": "RecordVideo",
     }
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        wrap = getattr(gymnasium.wrappers, self.FORMER.get(name, name))
+        wrap = _monitor if name == "Monitor" else getattr(gymnasium.wrappers, self.FORMER.get(name, name))
         return lambda env, *args, **kwargs: OldEnv(wrap(modernise(env), *args, **kwargs))
+
+
+def _monitor(env: Any, directory: str, video_callable: Any = None, **_former: Any) -> Any:
+    """Films episodes, those that `video_callable` says, False: none; `force` and `resume` have no use any more."""
+    if video_callable is False:
+        return gymnasium.wrappers.RecordEpisodeStatistics(env)
+    return gymnasium.wrappers.RecordVideo(env, directory, video_callable)
 
 
 def _set_level(level: int) -> None:
