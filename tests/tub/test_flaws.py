@@ -57,7 +57,7 @@ def test_a_single_record_that_training_refuses_is_told(records):
     spoilt = [*records[:7], change(records[7], user__angle=None), *records[8:]]
     (flaw,) = find_flaws(spoilt)
     assert (flaw.kind, flaw.spans) == ("no_commands", [(7, 7)])
-    assert flaw.finding.startswith("0.2% of the records")
+    assert flaw.tell()[0].startswith("0.2% of the records")
 
 
 def test_only_the_drive_that_is_mirrored_is_told(records):
