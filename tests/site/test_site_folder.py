@@ -5,6 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
+import onnx
 import pytest
 
 from donkeysim.core.errors import DonkeySimError, describe_install
@@ -96,6 +97,17 @@ def test_ones_own_pilots_come_first(site, tmp_path):
     names = {path.name for path in (tmp_path / "out" / "pilots").iterdir()}
     assert len(names) == 2  # with a hash in them: no cache takes one for another
     assert all(len(name.rsplit("-")[-1]) == len("12345678.onnx") for name in names)
+
+
+def test_a_pilot_whose_weights_lie_in_another_file_is_one_file_of_the_site(site, tmp_path):
+    model = onnx.load(PILOTS / "generated_track.onnx")
+    onnx.save(model, tmp_path / "mine.onnx", save_as_external_data=True, location="mine.onnx.data")
+    listed = write_site(tmp_path / "out", [SPEC], [tmp_path / "mine.onnx"], report=lambda _: None)
+    there = onnx.load(tmp_path / "out" / listed.pilots[0].file)
+    own = onnx.load(PILOTS / "generated_track.onnx")
+    assert [weight.raw_data for weight in there.graph.initializer] == [
+        weight.raw_data for weight in own.graph.initializer
+    ]
 
 
 def test_the_folder_one_is_in_is_left_alone(site, tmp_path, monkeypatch):

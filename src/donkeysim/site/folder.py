@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from donkeysim.core.errors import DonkeySimError
+from donkeysim.core.errors import DonkeySimError, import_extra
 from donkeysim.core.files import make_folder
 from donkeysim.core.kernel_folders import PACKAGE
 from donkeysim.learn.files.model_file import read_onnx
@@ -27,6 +27,9 @@ PILOTS = PACKAGE / "learn" / "pilots"
 SHARED_FILES = ("base.css", "icon.svg", "asking.js", "elements.js", "languages.js")
 CONTROL_FILES = ("driver.js", "gamepad.js", "joystick.js", "keys.js", "tilt.js")
 """What the site's page has in common with others."""
+
+NAMED_FILE = b"\n\x08location"
+"""Of an ONNX file that has its weights in another one, as PyTorch exports it: how the name of that begins."""
 
 DRAWN_LATER = (
     *(
@@ -157,6 +160,9 @@ def _write_place(folder: Path, spec: SceneSpec, kernels: str, report: Report) ->
 
 def _write_pilot(folder: Path, path: Path) -> PilotEntry:
     content = read_onnx(path)
+    if NAMED_FILE in content:  # a page asks for one file
+        onnx = import_extra("onnx", f"{path} has its weights in another file, and to put them into one needs onnx")
+        content = onnx.load(path).SerializeToString()
     file = f"pilots/{path.stem}-{_hash(content)}.onnx"
     _write(folder / file, content)
     return PilotEntry(path.stem, file, _read_places(path))
