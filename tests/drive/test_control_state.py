@@ -168,6 +168,16 @@ def test_the_brake_begins_at_a_word_or_with_a_page_that_vanishes_and_ends_with_a
     assert loop.tick().brake is True
 
 
+@pytest.mark.parametrize("message", [{"brake": True}, {"throttle": 0.3, "brake": True}])
+def test_the_brake_wins_over_a_throttle(loop, message):
+    page = loop.state.join()
+    loop.take(page, throttle=0.5)
+    loop.tick()
+    loop.take(page, **message)
+    tick = loop.tick()
+    assert (tick.brake, tick.wish.throttle) == (True, 0.0)
+
+
 @pytest.mark.parametrize(
     ("mode", "heartbeat", "goes_on"), [("user", True, False), ("user", False, True), ("local", True, True)]
 )
@@ -180,6 +190,22 @@ def test_a_recording_ends_with_the_page_that_began_it_unless_a_pilot_drives(loop
     assert loop.tick().wish.recording
     loop.state.leave(page)
     assert loop.tick().wish.recording is goes_on
+
+
+def test_a_recording_that_others_began_or_a_pilot_that_has_just_begun_goes_on(loop):
+    page = loop.state.join()
+    loop.take(page, recording=True, heartbeat=True)
+    loop.tick()
+    for is_recording in (False, True):  # a joystick ends it and begins another one
+        loop.tick(recording=is_recording)
+    loop.state.leave(page)
+    assert loop.tick(recording=True).wish.recording
+    page = loop.state.join()
+    loop.take(page, recording=True, heartbeat=True)
+    loop.tick()
+    loop.take(page, drive_mode="local")
+    loop.state.leave(page)
+    assert loop.tick(recording=True).wish.recording
 
 
 def test_a_client_with_heartbeat_that_closes_stops_its_car_while_others_watch(loop):

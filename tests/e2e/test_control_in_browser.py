@@ -601,6 +601,32 @@ def test_a_page_stops_what_another_drives(open_page, car):
         expect(page.locator("#brake_button")).to_have_text("Start")
 
 
+def test_an_idle_gamepad_leaves_the_car_to_another_page(open_page, car):
+    page = open_page()
+    page.get_by_role("radio", name="Gamepad").check(force=True)
+    page.evaluate("() => { navigator.getGamepads = () => [{ connected: true, axes: [0, 0, 0, 0] }]; }")
+    page.locator("#throttle_mode_select").select_option("constant")
+    with connect(f"ws://127.0.0.1:{car.port}/wsDrive", proxy=None, open_timeout=PATIENCE) as other:
+        other.send(json.dumps({"angle": 0.3, "throttle": 0.2}))
+        expect(page.locator("#brake_button")).to_have_text("Stop")
+        car.wait_for_loops()
+        assert car.wish[:2] == (0.3, 0.2)
+        other.send(json.dumps({"angle": 0.0, "throttle": 0.0, "brake": True}))
+        expect(page.locator("#brake_button")).to_have_text("Start")
+        car.wait_for_loops()
+        assert car.wish[:2] == (0.0, 0.0)
+
+
+def test_steering_ends_no_brake(open_page, travelling, traveller):
+    page = open_page(address=travelling.address)
+    page.keyboard.press(" ")
+    page.keyboard.press(" ")
+    travelling.wait_for(lambda: traveller.is_braking)
+    page.keyboard.press("a")
+    travelling.wait_for_loops()
+    assert traveller.is_braking
+
+
 def test_stop_and_a_page_that_is_closed_brake_and_a_key_that_is_let_go_coasts(open_page, travelling, traveller):
     page = open_page(address=travelling.address)
     drives = lambda: travelling.wait_for_wish(lambda wish: wish.throttle > 0.2)  # noqa: E731

@@ -217,7 +217,8 @@ class ControlState:
             giver = self._throttle_from
             if giver and (not self._drivers or (giver is driver and driver.heard_at is not None)):
                 self._release_throttle()
-            if self._recording_from is driver and driver.heard_at is not None and self.mode == MODES[0]:
+            is_own = self._recording_from is driver and driver.heard_at is not None
+            if is_own and (self._latches.mode or self.mode) == MODES[0]:
                 self._latches.recording = False
 
     def take(self, message: ControlMessage, driver: Driver | None = None) -> None:
@@ -243,6 +244,8 @@ class ControlState:
             if isinstance(message.throttle, float):
                 self.throttle = message.throttle
                 self._throttle_from = driver
+            if message.brake:
+                self.throttle = 0.0
             if isinstance(message.recording, bool):
                 self._recording_from = driver if message.recording else None
             self._latch(message)
@@ -270,6 +273,8 @@ class ControlState:
             latches, self._latches = self._latches, _Latches()
             self.mode = latches.mode or mode or self.mode
             self.recording = _first(latches.recording, recording, self.recording)
+            if not self.recording:
+                self._recording_from = None
             self.pilot = _first(latches.pilot, pilot, self.pilot)
             self.pilots = tuple(pilots or ())
             self._latches.buttons = {name: False for name, is_pressed in latches.buttons.items() if is_pressed}

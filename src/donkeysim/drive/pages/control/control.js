@@ -114,9 +114,9 @@ function showDriver() {
   const isSettled = report && performance.now() - driver.changedAt > OWN_VIEW_MS;
   readings.showHands(isSettled ? report.user : [driver.angle, driver.throttle], driver.mode, report?.car);
   const brake = byId("brake_button");
-  brake.classList.toggle("danger", !driver.isBraked);
-  brake.classList.toggle("primary", driver.isBraked);
-  setText(byId("brake-text"), texts.say(driver.isBraked ? "start" : "stop"));
+  brake.classList.toggle("danger", !driver.isStopped);
+  brake.classList.toggle("primary", driver.isStopped);
+  setText(byId("brake-text"), texts.say(driver.isStopped ? "start" : "stop"));
   const record = byId("record_button");
   record.classList.toggle("on", driver.isRecording);
   record.setAttribute("aria-pressed", String(driver.isRecording));

@@ -16,7 +16,7 @@ export class Driver {
     this.angle = 0;
     this.throttle = 0;
     this.isBraked = true;
-    this.isDrivenByOthers = false; // from another page, or by a joystick
+    this.isDrivenByOthers = false; // by another page, while this one asks for nothing
     this.isConstant = false;
     this.maxThrottle = 0.3;
     this.mode = "user";
@@ -26,9 +26,9 @@ export class Driver {
     this.timer = 0;
   }
 
-  /** Steer and give throttle, both -1 to 1; what is asked for ends the brake. */
+  /** Steer and give throttle, both -1 to 1; a throttle ends the brake. */
   drive(angle, throttle) {
-    if (angle || throttle) this.isBraked = false;
+    if (throttle) this.isBraked = false;
     this.angle = limit(angle, 1);
     this.throttle = this.isConstant ? this.constantThrottle() : limit(throttle, this.maxThrottle);
     this.post();
@@ -47,7 +47,7 @@ export class Driver {
   }
 
   toggleBrake() {
-    if (!this.isBraked) { this.brake(); return; }
+    if (!this.isStopped) { this.brake(); return; }
     this.isBraked = false;
     this.throttle = this.isConstant ? this.maxThrottle : 0;
     this.post();
@@ -91,18 +91,19 @@ export class Driver {
     this.angle = 0;
     this.throttle = 0;
     if (this.mode === "user") this.isBraked = true;
-    this.say({ reset: true, angle: 0, throttle: 0 });
+    this.say({ reset: true, angle: 0, throttle: 0, brake: this.isBraked });
   }
 
   /** Take over what the car reports, as others drive it too. */
   follow({ mode, recording, user }) {
-    const isDriven = user.some(Boolean);
     if (mode !== this.mode && mode !== "user") this.isBraked = false;
-    if (isDriven && this.isBraked) { this.isBraked = false; this.isDrivenByOthers = true; }
-    else if (!isDriven && this.isDrivenByOthers) { this.isBraked = mode === "user"; this.isDrivenByOthers = false; }
+    this.isDrivenByOthers = this.isBraked && user.some(Boolean);
     this.mode = mode;
     this.isRecording = recording;
   }
+
+  /** Whether there is nothing to stop. */
+  get isStopped() { return this.isBraked && !this.isDrivenByOthers; }
 
   constantThrottle() { return this.isBraked ? 0 : this.maxThrottle; }
 
