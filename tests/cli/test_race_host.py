@@ -3,6 +3,7 @@
 import argparse
 import socket
 
+import msgspec
 import pytest
 
 from donkeysim.cli import race_host
@@ -10,7 +11,7 @@ from donkeysim.cli.donkey import run
 from donkeysim.core.errors import SpecError
 from donkeysim.racing.host.engineer import make_act
 from donkeysim.racing.rules import act
-from donkeysim.racing.show.race_view import RaceView, TowerLine
+from donkeysim.racing.show.race_view import Mark, RaceView, TowerLine
 
 
 def ask(words):
@@ -107,3 +108,9 @@ def test_an_engineer_without_a_page_is_told_so(capsys):
     assert "pause takes nothing" in capsys.readouterr().err
     assert run(["race", "engineer", "show", "--at", "ftp://here"]) == 1
     assert "it takes the address of the page" in capsys.readouterr().err
+
+
+def test_a_mark_before_the_countdown_has_no_time(capsys):
+    marks = (Mark(0.0, None, "Ada: 5 s, rude", 0, 1), Mark(9.0, 2.5, "Ada: cone", 0, 2))
+    race_host.show_view(msgspec.structs.replace(make_view(), marks=marks))
+    assert capsys.readouterr().out.splitlines()[1:] == ["            Ada: 5 s, rude", "    2.50 s  Ada: cone"]

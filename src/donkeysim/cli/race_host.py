@@ -172,4 +172,5 @@ def show_view(view: RaceView) -> None:
         console.print(text, soft_wrap=True)
     for mark in view.marks:
         if mark.number and not mark.is_undone:
-            console.print(f"{mark.time:8.2f} s  {mark.text}", soft_wrap=True)
+            since = "" if mark.time is None else f"{mark.time:.2f} s"
+            console.print(f"{since:>10}  {mark.text}", soft_wrap=True)
