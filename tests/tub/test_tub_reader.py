@@ -231,7 +231,34 @@ def test_pictures_in_folders_within_that_of_pictures_are_read_and_those_elsewher
     catalog = tub / "catalog_0.catalog"
     catalog.write_text(catalog.read_text().replace('"0_cam_image_array_.jpg"', '"left/0.jpg"'))
     convert(tub, tmp_path / "copy", "tub")
-    assert next(iter(TubReader(tmp_path / "copy"))).locate_image() == tmp_path / "copy/images/left_0.jpg"
+    copied = next(iter(TubReader(tmp_path / "copy"))).locate_image()
+    assert (copied.parent, copied.read_bytes()) == (tmp_path / "copy/images", (tub / "images/left/0.jpg").read_bytes())
+
+
+def test_no_other_picture_is_taken_for_one_in_a_folder(tmp_path):
+    tub = write_tub(tmp_path / "data", 2)
+    record = next(iter(TubReader(tub)))
+    own = record.locate_image()
+    name = own.name
+    (tub / "images/left").mkdir()
+    for named in (f"left/{name}", f"images/left/{name}", f"/home/pi/data/images/left/{name}"):
+        record.values["cam/image_array"] = named
+        assert record.locate_image() == tub / "images/left" / name, "though it is missing there"
+    record.values["cam/image_array"] = f"left/{'n' * 300}.jpg"
+    with pytest.raises(TubError, match="cannot be read"):
+        record.read_image()
+    if sys.platform != "win32":
+        own.rename(tub / "images" / "a\\b.jpg")
+        record.values["cam/image_array"] = "a\\b.jpg"
+        assert record.load_image().shape[2] == 3
+
+
+def test_folders_of_the_car_are_left_out_of_names_in_records_of_single_files(tmp_path):
+    tub = write_tub_of_single_files(tmp_path / "tub", 2)
+    for number, folder in ((1, "../tub_3/"), (2, "data\\..\\tub\\")):
+        record = tub / f"record_{number}.json"
+        record.write_text(record.read_text().replace(f'"{number}_cam', f"{json.dumps(folder)[:-1]}{number}_cam"))
+    assert [record.load_image().shape for record in TubReader(tub)] == [(12, 16, 3)] * 2
 
 
 values = st.fixed_dictionaries(

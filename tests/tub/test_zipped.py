@@ -62,7 +62,7 @@ def test_another_folder_of_that_name_is_left_alone(zipped):
 def test_a_newer_file_of_that_name_is_not_taken_for_the_older_one(zipped):
     split_paths([str(zipped)])
     with zipfile.ZipFile(zipped, "a") as file:
-        file.writestr("data/more.txt", "x")
+        file.writestr("data/images/meta.json", "{}")  # of an older tub's pictures
     with pytest.raises(TubError, match="as it is now; rename or remove"):
         split_paths([str(zipped)])
 

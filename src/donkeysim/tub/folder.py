@@ -157,8 +157,9 @@ def _find_tub(file: zipfile.ZipFile, path: Path) -> Path:
     if sum(entry.file_size for entry in file.infolist()) > _MOST_UNPACKED:
         raise TubError(f"{path} holds more than {_MOST_UNPACKED >> 30} GB; unpack it yourself if you trust it.")
     names = [Path(name) for name in file.namelist()]
-    marks = (MANIFEST_NAME, OLD_MANIFEST_NAME)
-    found = {name.parent for name in names if name.name in marks or RECORD_NAME.fullmatch(name.name)}
+    found = {name.parent for name in names if name.name == MANIFEST_NAME} or {
+        name.parent for name in names if name.name == OLD_MANIFEST_NAME or RECORD_NAME.fullmatch(name.name)
+    }
     if len(found) != 1:
         raise TubError(f"{path} holds {len(found) or 'no'} tubs; it takes a ZIP file with one, or the tub's folder.")
     return found.pop()

@@ -6,14 +6,15 @@ count from that beginning. `exclude.json`, where there is one, lists the numbers
 
 import json
 import logging
+import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from donkeysim.core.errors import TubError
 from donkeysim.tub.manifest import OLD_MANIFEST_NAME, Manifest
-from donkeysim.tub.values import name_type, read_number
+from donkeysim.tub.values import PICTURE_ENDINGS, name_type, read_number
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +67,7 @@ def read_old_records(folder: Path, started_at: float) -> Iterator[tuple[int, dic
         except (OSError, ValueError, AttributeError, TypeError) as error:
             logger.error("%s: record %d cannot be read, skipping it (%s)", folder, number, error)
             continue
-        values = {key: value for key, value in content.items() if not key.startswith("_")}
+        values = {key: _strip_folder(folder, value) for key, value in content.items() if not key.startswith("_")}
         timestamp = int(started_at * 1000) + int(read_number(milliseconds) or 0)
         yield position, {**values, "_index": number, "_timestamp_ms": timestamp}
 
@@ -82,6 +83,15 @@ def _infer_meta(folder: Path) -> dict[str, Any]:
         values = {key: value for key, value in content.items() if not key.startswith("_")}
         return {"inputs": [*values], "types": [name_type(value) for value in values.values()]}
     return {}
+
+
+def _strip_folder(folder: Path, value: Any) -> Any:
+    """Return a picture's name without folders of the car that recorded it; what lies within the tub's stays."""
+    if not isinstance(value, str) or not value.lower().endswith(PICTURE_ENDINGS):
+        return value
+    path = PureWindowsPath(value)  # takes both kinds of slashes
+    is_there = not path.anchor and ".." not in path.parts and os.path.isfile(folder.joinpath(*path.parts))
+    return value if is_there else path.name
 
 
 def _read_json(path: Path, default: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import itertools
 import logging
+import os
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PureWindowsPath
@@ -99,23 +100,28 @@ class TubRecord:
             raise TubError(f"the picture {path} of record {self.index} cannot be read ({error.strerror}).") from error
 
     def locate_image(self, key: str = IMAGE_KEY) -> Path:
-        """Return where a picture lies: in the folder of pictures, or in a folder within it if it is there.
+        """Return where a picture lies: in the folder of pictures, or in a folder within it.
 
-        Of a name with the folders of the computer that recorded it, only the last part counts.
+        Of a name with the folders of the computer that recorded it counts what follows `images`, else the last part.
 
         Raises:
-            TubError: The record has none under this key.
+            TubError: The record has none under this key, or it is said to lie elsewhere.
         """
         name = self.values.get(key)
-        if isinstance(name, str) and Path(name).name == name and "\\" not in name:
-            return self.image_folder / name
+        if isinstance(name, str) and Path(name).name == name:
+            plain = self.image_folder / name
+            if "\\" not in name or os.path.isfile(plain):
+                return plain
         path = PureWindowsPath(name if isinstance(name, str) else "")  # takes both kinds of slashes
-        if not path.name or ".." in path.parts:
+        place = self.image_folder.joinpath(*path.parts)
+        if path.anchor or not os.path.isfile(place):
+            folders = path.parts[:-1]
+            begin = len(folders) - folders[::-1].index(IMAGE_FOLDER) if IMAGE_FOLDER in folders else 0
+            place = self.image_folder.joinpath(*(path.parts[-1:] if path.anchor and not begin else path.parts[begin:]))
+        between = itertools.takewhile(lambda folder: folder != self.image_folder, place.parents)
+        if not path.name or ".." in path.parts or any(map(os.path.islink, between)):
             raise TubError(f"record {self.index} in {self.image_folder.parent} has no picture {key!r}.")
-        nested = self.image_folder.joinpath(*path.parts[bool(path.anchor) :])
-        folders = list(itertools.takewhile(lambda folder: folder != self.image_folder, nested.parents))
-        is_there = not path.anchor and nested.is_file() and not any(folder.is_symlink() for folder in folders)
-        return nested if is_there else self.image_folder / path.name
+        return place
 
 
 class TubReader:

@@ -101,7 +101,7 @@ def _list_private(record: DriveRecord) -> dict[str, Any]:
 
 def _save(folder: Path, position: int, key: str, picture: Picture) -> str:
     """Write a picture file and return its name."""
-    name = re.sub(r"[/\\]", "_", picture.name)
+    name = picture.name
     if not _PLAIN_NAME.fullmatch(name):  # a file from anywhere may say anything
         name = name_picture(position, re.sub(r"[^\w-]", "_", key))
         name = str(Path(name).with_suffix(".png")) if picture.data.startswith(_PNG) else name
