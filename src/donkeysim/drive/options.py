@@ -140,7 +140,7 @@ FORMER_OPTIONS = {
     "--chaos": "nothing steers at random; leave it out, or record `donkey sample`'s drivers with faults",
     "--aug": "set AUGMENTATIONS in myconfig.py instead",
     "--continuous": "train again with --transfer when there are more records",
-    "--file": "name the tubs themselves, --tub A B",
+    "--file": "name the tubs themselves",
     **dict.fromkeys(("--checkpoint", "--base_model"), "name the pilot to begin with by --transfer"),
     "--no_cache": "leave it out",
     **dict.fromkeys(("--channel", "--pwm-pin", "--arduino"), "pulses are found on the real car, by donkeycar's"),

@@ -13,7 +13,7 @@ from typing import Any
 
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.core.files import describe_failure, write_whole
-from donkeysim.learn.files.model_file import ENDINGS
+from donkeysim.learn.files.model_file import CONVERSIONS, ENDINGS
 from donkeysim.learn.kinds import KINDS
 from donkeysim.learn.pilot import PACKAGE_PILOTS
 
@@ -145,8 +145,9 @@ def choose_path(folder: Path, model_path: str | Path | None) -> tuple[Path, int]
     if not path.suffix:  # as people name pilots since donkeycar 2, which wrote HDF5
         path = path.with_suffix(".h5")
     if path.suffix.lower() not in ENDINGS:
+        base = path.with_suffix("") if path.suffix.lower() in CONVERSIONS else path  # such as savedmodel, not v1.5
         raise DonkeySimError(
-            f"pilots are written as {', '.join(ENDINGS)}, not as {path.suffix}; give --model {path.with_suffix('.h5')}."
+            f"pilots are written as {', '.join(ENDINGS)}, not as {path.suffix}; give --model {base}.h5."
         )
     return path, 0
 

@@ -27,6 +27,7 @@ LAYERS = {
     "dropouts": lambda layers: layers.AlphaDropout(0.2),
     "model": lambda layers: make_part(layers),
     "stack": lambda layers: import_keras().Sequential([layers.Conv2D(4, 2), make_part(layers, 6, 9), layers.ReLU()]),
+    "model twins": lambda layers: make_twins(layers),
     "every picture": lambda layers: layers.GaussianDropout(0.2),
 }
 
@@ -35,7 +36,14 @@ def make_part(layers, height=7, width=10):
     """A model to be a layer of another, as those of `keras.applications` are; with a class of the other's layers."""
     x = layers.Input((height, width, 4))
     y = layers.BatchNormalization()(layers.Conv2D(4, 3, padding="same")(layers.DepthwiseConv2D(3, padding="same")(x)))
-    return import_keras().Model(x, layers.Add()([x, y]))
+    return import_keras().Model(x, layers.Add()([x, y]), name="part_1.00")  # a dot, which PyTorch takes in no name
+
+
+def make_twins(layers):
+    """Two models in a model, with a layer of one name each, one of which is called as its model is."""
+    keras = import_keras()
+    parts = [keras.Sequential([layers.Input((7, 10, 4)), layers.Conv2D(4, 1, name="c")], name=name) for name in "bc"]
+    return keras.Sequential([layers.Input((7, 10, 4)), *parts], name="stack_c")
 
 
 def make_network(name):

@@ -124,7 +124,9 @@ def _read_layer(group: Any, layer: Layer) -> tuple[Float32Array, ...]:
     own = group[holder]
     names = [_read_text(name) for name in own.attrs.get("weight_names", ())]
     if layer.path:
-        names = [name for name in names if layer.path[-1][1] in name.split("/")[:-1]]
+        inner = [name for _, name in layer.path[1:]]
+        with_models = [name for name in names if name.split("/")[: len(inner)] == inner]
+        names = with_models or [name for name in names if inner[-1] in name.split("/")[:-1]]  # Keras 2 leaves them out
     return tuple(read_weight(own[name]) for name in names)
 
 

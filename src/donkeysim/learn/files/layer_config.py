@@ -5,6 +5,7 @@ former up to Keras 2.2 and TensorFlow 1. A `Network` means the one of Keras 3: g
 there what they said before, with no rounding beyond that of float32.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -70,6 +71,7 @@ def _unfold(entries: list[tuple[Mapping[str, Any], tuple[str, ...]]]) -> tuple[l
     """Return the layers of a model, those of models within it in their place, and which layer ends each of these."""
     layers: list[Layer] = []
     ends: dict[str, str] = {}
+    taken = {str(entry.get("name") or entry["config"]["name"]) for entry, _ in entries}
     for entry, sources in entries:
         if entry["class_name"] not in _MODELS:
             layers.append(_read_layer(entry, sources))
@@ -77,13 +79,23 @@ def _unfold(entries: list[tuple[Mapping[str, Any], tuple[str, ...]]]) -> tuple[l
         model, name = read_model_config(entry), str(entry.get("name") or entry["config"]["name"])
         if len(model.inputs) != 1 or len(model.outputs) != 1 or len(sources) != 1:
             raise PilotError(f"the model {name!r} within the network has several inputs or outputs; it must have one.")
-        names = {layer.name: f"{name}_{layer.name}" for layer in model.layers} | {model.inputs[0]: sources[0]}
+        names = {layer.name: _find_name(f"{name}_{layer.name}", taken) for layer in model.layers}
+        names[model.inputs[0]] = sources[0]
         for layer in model.layers[1:]:
             path = ((str(entry["class_name"]), name), *(layer.path or ((layer.class_name, layer.name),)))
             came = tuple(names[source] for source in layer.sources)
             layers.append(replace(layer, name=names[layer.name], sources=came, path=path))
         ends[name] = names[model.outputs[0]]
     return [replace(layer, sources=tuple(ends.get(name, name) for name in layer.sources)) for layer in layers], ends
+
+
+def _find_name(wanted: str, taken: set[str]) -> str:
+    """Return a name that no layer has, and take it; without dots, which PyTorch forbids."""
+    name = wanted.replace(".", "_")
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
 
 
 def _read_layer(entry: Mapping[str, Any], sources: tuple[str, ...]) -> Layer:
@@ -228,7 +240,11 @@ def express_layers(network: Network) -> Network:
     Raises:
         PilotError: It has a layer with a setting that those cannot say.
     """
-    return replace(network, layers=tuple(part for layer in network.layers for part in _express(layer)))
+    layers = tuple(part for layer in network.layers for part in _express(layer))
+    names = Counter(layer.name for layer in layers)
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise PilotError(f"two layers of the network would be called {twice[0]!r}; give one of them another name.")
+    return replace(network, layers=layers)
 
 
 def _express(layer: Layer) -> list[Layer]:

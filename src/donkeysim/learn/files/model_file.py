@@ -21,7 +21,7 @@ ENDINGS = (".h5", ".keras", *FINISHED_ENDINGS)
 MOST_NAMED = 12
 """Pilots that are named where one is missing; the others are counted."""
 
-_CONVERSIONS = {
+CONVERSIONS = {
     ".savedmodel": "python -m tf2onnx.convert --saved-model {path} --output {base}.onnx",
     ".trt": "a TensorRT engine runs on its own GPU only; give the .h5 that it was made from",
     ".pth": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
@@ -31,6 +31,7 @@ _CONVERSIONS = {
     ".json": "in the original: load it with its weights and save all as one file, model.save('{base}.h5')",
     ".weights": "in the original: load it with its .json and save all as one file, model.save('{base}.h5')",
 }
+"""Endings of pilots that must be converted first, and how."""
 
 
 def check_ending(path: Path) -> str:
@@ -44,8 +45,8 @@ def check_ending(path: Path) -> str:
         return ending
     if _is_hdf5(path):  # donkeycar 2 wrote pilots without an ending, other programs .hdf5
         return ".h5"
-    if ending in _CONVERSIONS:
-        way = _CONVERSIONS[ending].format(path=path, base=path.with_suffix(""))
+    if ending in CONVERSIONS:
+        way = CONVERSIONS[ending].format(path=path, base=path.with_suffix(""))
         raise PilotError(f"{path} must be converted first; {_list_same(path) or way}.")
     raise PilotError(f"{path} is not a pilot's file; they end in {', '.join(ENDINGS)}.")
 
