@@ -583,7 +583,7 @@ def test_a_monitor_of_then_takes_its_options(monkeypatch, tmp_path):
     given = []
     monkeypatch.setattr(gymnasium.wrappers, "RecordVideo", lambda env, *options: given.append(options) or env)
     env = gym.make("donkey-generated-track-v0", conf=HERE)
-    gym.wrappers.Monitor(env, tmp_path, video_callable=bool, force=True)
+    gym.wrappers.Monitor(env, tmp_path, bool, True)
     assert given == [(tmp_path, bool)]
     silent = gym.wrappers.Monitor(env, tmp_path, video_callable=False, resume=True)
     assert silent.reset().shape == (120, 160, 3)

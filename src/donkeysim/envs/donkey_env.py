@@ -105,8 +105,8 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         self.conf = read_conf(conf)
         self.frame_skip = self.conf.frame_skip
         self.proc: LaunchedSimulator | None = None
-        place = str(level or scene).removeprefix("donkeysim/")
-        self.car = self._open_car(SCENE_BY_ID.get(place, place), self.conf)
+        place = str(level or scene)
+        self.car = self._open_car(SCENE_BY_ID.get(place.removeprefix("donkeysim/"), place), self.conf)
         self.controls: Sequence[float] = (0.0, 0.0, 0.0)
         self._viewer: Viewer | None = None
         self._moment: SensorFrame | None = None

@@ -310,7 +310,7 @@ class _Wrappers:
         return lambda env, *args, **kwargs: OldEnv(wrap(modernise(env), *args, **kwargs))
 
 
-def _monitor(env: Any, directory: str, video_callable: Any = None, **_former: Any) -> Any:
+def _monitor(env: Any, directory: str, video_callable: Any = None, *_former: Any, **_named: Any) -> Any:
     """Films episodes, those that `video_callable` says, False: none; `force` and `resume` have no use any more."""
     if video_callable is False:
         return gymnasium.wrappers.RecordEpisodeStatistics(env)

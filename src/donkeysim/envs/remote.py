@@ -90,7 +90,7 @@ class RemoteCar:
         self._send_lock = threading.Lock()
         self._trouble: Exception | None = None
         self._moment: SensorFrame | None = None
-        self.moment_count = self._reset_count = self._seated_count = self._step_cars = 0
+        self.moment_count = self._reset_count = self._seated_count = self._step_cars = self._unanswered = 0
         self._has_spoken = self._is_seated = self.is_led = self._is_refused = self._is_closed = False
         self._laps = LapClock()
         self._lap_count = 0
@@ -212,13 +212,13 @@ class RemoteCar:
 
     def _lead(self) -> None:
         """Enter lock-step, or stay there, if this car is alone: else each would wait for the other's next control."""
-        self._step_cars = 0
         with self._peers.lock:
             if self._peers.cars != {self}:
                 return
             self.is_led = True
-            self.send({"msg_type": "step_mode", "step_mode": "synchronous", "time_step": TIME_STEP})
-        self._wait(lambda: self._step_cars > 0 or self._is_refused, ANSWER_SECONDS, "answer a step_mode")
+            self._ask_step_mode("synchronous")
+        doing = "answer a step_mode, as a donkeysim as new as this one does,"
+        self._wait(lambda: self._unanswered == 0 or self._is_refused, ANSWER_SECONDS, doing)
         if self._step_cars > 1:
             self.follow_clock()
         self.is_led &= self._step_cars == 1
@@ -228,7 +228,11 @@ class RemoteCar:
         if self.is_led:
             self.is_led = False
             with contextlib.suppress(SimulatorError):
-                self.send({"msg_type": "step_mode", "step_mode": "asynchronous", "time_step": TIME_STEP})
+                self._ask_step_mode("asynchronous")
+
+    def _ask_step_mode(self, mode: str) -> None:
+        self._unanswered += 1
+        self.send({"msg_type": "step_mode", "step_mode": mode, "time_step": TIME_STEP})
 
     def get_moment(self) -> SensorFrame:
         """Return the newest moment."""
@@ -328,7 +332,7 @@ class RemoteCar:
             self.scene_names = tuple(str(name) for name in message.get("scene_names") or ())
             self._choose_scene()
         elif kind == "step_mode":
-            self._step_cars = int(message.get("cars") or 1)
+            self._step_cars, self._unanswered = int(message.get("cars") or 1), self._unanswered - 1
         elif kind == "collision_with_starting_line":
             start_line, crossed = server_lines.read_crossing(message)
             if start_line == 0:

@@ -160,7 +160,7 @@ def _write_place(folder: Path, spec: SceneSpec, kernels: str, report: Report) ->
 
 def _write_pilot(folder: Path, path: Path) -> PilotEntry:
     content = read_onnx(path)
-    if NAMED_FILE in content:  # a page asks for one file
+    if path.suffix.lower() == ".onnx" and NAMED_FILE in content:  # a page asks for one file
         onnx = import_extra("onnx", f"{path} has its weights in another file, and to put them into one needs onnx")
         content = onnx.load(path).SerializeToString()
     file = f"pilots/{path.stem}-{_hash(content)}.onnx"
