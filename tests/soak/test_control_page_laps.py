@@ -59,7 +59,7 @@ def read_newest(reports):
 
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)], ids=["desktop", "phone"])
 def test_a_lap_is_driven_by_key_presses(tmp_path, size):
-    folder = make_car(tmp_path / "car")
+    folder = make_car(tmp_path / "car", "WEB_KEYS_HOLD = True\n")
     with sync_playwright() as playwright, CarProcess(folder) as car:
         browser = chromium.launch(playwright)
         page = browser.new_page(viewport={"width": size[0], "height": size[1]})
