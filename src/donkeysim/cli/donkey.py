@@ -56,7 +56,6 @@ FORMER_COMMANDS = {
 }
 """Commands of one or another version of donkeycar, and what to do instead."""
 
-
 START = ("--scene", "generated_track", "--pace-car", "--drive", "mycar")
 """The words of `make run`."""
 

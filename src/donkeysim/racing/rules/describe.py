@@ -79,12 +79,12 @@ def describe_kind(incident: Incident) -> str:
     """Return what a car did, such as "left the road" and "touched a wall"."""
     if incident.kind == "obstacle" and incident.what:
         return f"touched {add_article(incident.what)}"
-    return INCIDENTS.get(incident.kind, "penalty of the race engineer")
+    return describe_reason(incident.kind)
 
 
 def describe_reason(why: str) -> str:
     """Return why a car is out: what a kind of incident is called in words; other reasons are words already."""
-    return {**INCIDENTS, ENGINEER: "penalty of the race engineer"}.get(why, why)
+    return "penalty of the race engineer" if why == ENGINEER else INCIDENTS.get(why, why)
 
 
 def describe_end(status: str, why: str) -> str:
