@@ -53,12 +53,12 @@ def test_one_worker_and_two_write_the_same_bytes(tmp_path):
 
 
 def test_killed_again_and_again_nothing_is_lost_or_doubled(tmp_path):
-    _, whole = finish(tmp_path / "whole", "--workers", "0")
-    kills = 0
+    seconds, whole = finish(tmp_path / "whole", "--workers", "0")
+    kills, enough = 0, max(8.0, seconds / 4)  # for a file or two, also where others use the machine
     while True:
         process = start(tmp_path / "killed", "--workers", "2")
         try:
-            assert process.wait(8.0 + kills % 3) == 0
+            assert process.wait(enough + kills % 3) == 0
             break
         except subprocess.TimeoutExpired:
             kills += 1
