@@ -1,12 +1,15 @@
 """The console shows names and people's words as they are, whatever brackets and colons are in them."""
 
+import io
 import json
 import shutil
+import sys
 from pathlib import Path
 
 from rich.table import Table
 
 from donkeysim.car.folder import create_car
+from donkeysim.cli import donkey_sim
 from donkeysim.cli.console import console, show_progress
 from donkeysim.cli.donkey import run
 from donkeysim.learn.pilot import BUILT_IN_PILOT
@@ -64,3 +67,25 @@ def test_paths_with_brackets_are_printed_as_they_are(tmp_path, monkeypatch, caps
 def test_a_mistake_names_a_path_with_brackets_as_it_is(tmp_path, capsys):
     assert run(["tubhist", "--tub", str(tmp_path / "[/b] none")]) == 1
     assert str(tmp_path / "[/b] none") in capsys.readouterr().err
+
+
+def write_western(monkeypatch):
+    """Return standard output as Windows opens files and pipes in Europe: letters it lacks are errors."""
+    stream = io.TextIOWrapper(io.BytesIO(), "cp1252", write_through=True)
+    monkeypatch.setattr(sys, "stdout", stream)
+    return stream
+
+
+def test_a_car_is_made_though_the_output_has_no_letters_for_its_folder(tmp_path, monkeypatch):
+    stream = write_western(monkeypatch)
+    assert run(["createcar", "--path", str(tmp_path / "Müller 車")]) == 0
+    assert (tmp_path / "Müller 車" / "manage.py").is_file()
+    assert "Müller \\u8eca" in stream.buffer.getvalue().decode("cp1252")
+
+
+def test_the_simulator_runs_though_the_output_has_no_letters_for_a_name(monkeypatch):
+    stream = write_western(monkeypatch)
+    monkeypatch.setattr(donkey_sim, "run", lambda _options: print("Made a car in 車"))
+    monkeypatch.setattr(donkey_sim.os, "_exit", lambda _code: None)
+    donkey_sim.main([])
+    assert stream.buffer.getvalue().decode("cp1252").strip() == "Made a car in \\u8eca"

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, TextIO
 from donkeysim.cli.options import ServerOptions, read_options
 from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.files import describe_failure
+from donkeysim.drive.options import print_anyhow
 
 if TYPE_CHECKING:
     import socket
@@ -49,6 +50,7 @@ _log = logging.getLogger("donkeysim")
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the program; ends with an exit code."""
     gc.disable()  # what is imported stays, and looking for garbage in it takes a tenth of the time; until _make_loader
+    print_anyhow()
     try:
         code = run(read_options(sys.argv[1:] if arguments is None else arguments))
     except KeyboardInterrupt:

@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import io
 import logging
 import os
 import signal
@@ -75,6 +76,15 @@ def _check_takes_track(program: Path) -> None:
         )
 
 
+def print_anyhow() -> None:
+    """Let standard output show characters that its encoding lacks as escapes, as standard error does.
+
+    On Windows files and pipes take those of one part of the world only, and folders may have any name.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
 def run_program(main: Callable[[], int], name: str = "manage.py") -> int:
     """Run a program and return its exit code: its own; 1 after an error in one sentence; 130 after Ctrl-C.
 
@@ -85,6 +95,7 @@ def run_program(main: Callable[[], int], name: str = "manage.py") -> int:
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # manage.py was importing until now
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    print_anyhow()
     try:
         code = main()
         sys.stdout.flush()

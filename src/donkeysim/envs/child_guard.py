@@ -38,7 +38,10 @@ def end_with_parent() -> None:
 
     def wait_and_end() -> None:
         _wait_for_parent(pipe)
-        _signal_group(os.getpid(), signal.SIGTERM)
+        if sys.platform == "win32":  # in a venv another process leads its group there: Ctrl-Break would go to all
+            signal.raise_signal(signal.SIGTERM)
+        else:
+            _signal_group(os.getpid(), signal.SIGTERM)
         threading.Event().wait(PATIENCE)
         _signal_group(os.getpid(), None)
 
@@ -101,7 +104,8 @@ def _signal_group(leader: int, number: int | None) -> None:
     else:
         number = signal.SIGKILL if number is None else number
         send = os.killpg
-    with contextlib.suppress(ProcessLookupError):
+    # It may have ended, which macOS and Windows tell in other ways, or share no console with us: killing it helps then.
+    with contextlib.suppress(OSError, SystemError):
         send(leader, number)
 
 
