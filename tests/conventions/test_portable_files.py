@@ -39,6 +39,13 @@ def test_there_are_no_symbolic_links(entries):
     assert [path for mode, path in entries if mode == "120000"] == []
 
 
+def test_git_gives_text_the_same_line_ends_on_every_system():
+    said = subprocess.run(["git", "ls-files", "--eol"], cwd=ROOT, capture_output=True, text=True).stdout
+    texts = [line for line in said.splitlines() if line.startswith("i/lf")]
+    assert [line for line in texts if "eol=lf" not in line] == []
+    assert "i/crlf" not in said
+
+
 def test_an_installed_package_has_every_file(entries):
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     package = ROOT / "src" / "donkeysim"

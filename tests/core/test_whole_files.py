@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from donkeysim.core import files
@@ -14,21 +15,40 @@ from donkeysim.core.files import describe_failure, make_folder, replace_file, wr
 from small_disk import fill_up, forbid_writing, list_files, mount_disk
 
 
-def test_a_file_that_somebody_reads_is_replaced_once_they_are_done_where_windows_refuses_it(tmp_path, monkeypatch):
-    path, refusals = tmp_path / "report.html", [PermissionError(13, "Access is denied")] * 3
-    write_whole(path, b"old")
-    replace = Path.replace
+@pytest.fixture
+def refusals(monkeypatch):
+    """How often a file or folder is not given another name, as by Windows while somebody has a file open."""
+    refusals = [PermissionError(13, "Access is denied")] * 3
 
-    def refuse(fresh, target):
-        if refusals:
-            raise refusals.pop()
-        return replace(fresh, target)
+    def refuse_at_first(rename):
+        return lambda fresh, target: (_ for _ in ()).throw(refusals.pop()) if refusals else rename(fresh, target)
 
-    monkeypatch.setattr(Path, "replace", refuse)
+    for name in ("rename", "replace"):
+        monkeypatch.setattr(Path, name, refuse_at_first(getattr(Path, name)))
     monkeypatch.setattr(files, "RENAME_TRIES", 50)
+    return refusals
+
+
+def test_a_file_that_somebody_reads_is_replaced_once_they_are_done_where_windows_refuses_it(tmp_path, refusals):
+    path = tmp_path / "report.html"
+    path.write_bytes(b"old")
     write_whole(path, b"new")
     assert path.read_bytes() == b"new"
     assert not refusals
+
+
+def test_a_folder_that_a_scanner_looks_through_gets_its_name_once_that_is_done(tmp_path, refusals):
+    with make_folder(tmp_path / "tub") as fresh:
+        (fresh / "manifest.json").write_bytes(b"{}")
+    assert (tmp_path / "tub" / "manifest.json").is_file()
+    assert not refusals
+
+
+def test_on_windows_a_refusal_may_mean_that_a_program_has_the_file_open():
+    program = "import os, shutil, tempfile; os.name = 'nt'; from donkeysim.core.files import describe_failure as tell;"
+    program += "print(tell(PermissionError(13, 'Permission denied')))"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert said.startswith("Permission denied; close the program that has it open, work in another folder, or ")
 
 
 @pytest.fixture
@@ -70,6 +90,14 @@ def test_a_written_file_may_be_read_by_whom_the_system_lets(tmp_path):
     beside = tmp_path / "usual"
     beside.write_bytes(b"")
     assert path.stat().st_mode == beside.stat().st_mode
+
+
+def test_a_writer_that_was_killed_is_known_on_windows_too(dead_process, monkeypatch):
+    assert not psutil.pid_exists(dead_process)
+    with monkeypatch.context() as windows:
+        windows.setattr(os, "name", "nt")
+        verdicts = [files._is_another(process) for process in (dead_process, os.getpid(), os.getppid())]
+    assert verdicts == [False, False, True]
 
 
 def test_what_a_killed_writer_left_is_taken_away_by_the_next(tmp_path, dead_process):

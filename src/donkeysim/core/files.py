@@ -15,7 +15,12 @@ from typing import Any
 
 from donkeysim.core.errors import DonkeySimError, SpecError
 
-_FULL, _FORBIDDEN = "make room and try again", "work in another folder, or let this user write there"
+_FULL = "make room and try again"
+
+_FORBIDDEN = (
+    "close the program that has it open, " if os.name == "nt" else ""
+)  # which is refused in the same words there
+_FORBIDDEN += "work in another folder, or let this user write there"
 
 _ADVICE = {
     errno.ENOSPC: _FULL,
@@ -149,7 +154,10 @@ def replace_file(path: Path, kind: type[DonkeySimError] = DonkeySimError, mode: 
 
 
 def put_in_place(fresh: Path, path: Path) -> None:
-    """Give a new file the name of another, which it replaces; Windows refuses while somebody reads that one."""
+    """Give a new file the name of another, which it replaces, or a folder a name that is free.
+
+    Windows refuses while somebody reads the other file, or one in the folder, as scanners do that look for viruses.
+    """
     for _ in range(RENAME_TRIES):
         try:
             fresh.replace(path)
@@ -179,7 +187,7 @@ def make_folder(path: Path, kind: type[DonkeySimError] = DonkeySimError) -> Iter
         _under_way.add(beside.name)
         yield beside
         beside.chmod(0o777 & ~_read_umask())
-        beside.rename(path)
+        put_in_place(beside, path)
     except OSError as error:
         raise kind(f"cannot write {path}: {describe_failure(error)}.") from error
     finally:
@@ -206,15 +214,10 @@ def _remove_left_over(folder: Path) -> None:
 
 
 def _is_another(process: int) -> bool:
-    """Return whether another process runs under a number; always on Windows, where asking would end it."""
-    if process == os.getpid():
-        return False
-    if os.name != "nt":
-        try:
-            os.kill(process, 0)
-        except OSError as error:
-            return error.errno != errno.ESRCH
-    return True
+    """Return whether another process runs under a number."""
+    import psutil  # of no use where nothing is left over
+
+    return process != os.getpid() and bool(psutil.pid_exists(process))
 
 
 def _read_umask() -> int:

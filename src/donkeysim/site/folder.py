@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from donkeysim.core.errors import DonkeySimError, import_extra
-from donkeysim.core.files import make_folder
+from donkeysim.core.files import make_folder, put_in_place
 from donkeysim.core.kernel_folders import PACKAGE
 from donkeysim.learn.files.model_file import read_onnx
 from donkeysim.learn.files.session import OnnxSession
@@ -130,8 +130,8 @@ def _replace_folder(out: Path) -> Iterator[Path]:
         shutil.rmtree(left_over, ignore_errors=True)
     with make_folder(fresh) as folder:
         yield folder
-    out.rename(old)
-    fresh.rename(out)
+    put_in_place(out, old)
+    put_in_place(fresh, out)
     shutil.rmtree(old)
 
 
