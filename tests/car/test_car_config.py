@@ -385,6 +385,13 @@ def test_files_in_other_encodings_and_from_windows_are_read(car_folder):
     assert load_config(car_folder.path / "config.py").SIM_HOST == "ä"
 
 
+def test_a_line_that_windows_powershell_wrote_is_told_of(car_folder):
+    with (car_folder.path / "myconfig.py").open("ab") as own:
+        own.write("DRIVE_LOOP_HZ = 10\r\n".encode("utf-16-le"))
+    with pytest.raises(SpecError, match=r"myconfig\.py has bytes that are 0, as `>>` of .*; save it as UTF-8\.$"):
+        load_config(car_folder.path / "config.py")
+
+
 def test_names_of_transformations_are_unique():
     assert len(set(TRANSFORMATIONS)) == len(TRANSFORMATIONS)
 

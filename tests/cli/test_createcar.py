@@ -2,19 +2,31 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from donkeysim.car.folder import create_car
+from donkeysim.cli.commands import createcar
 from donkeysim.cli.donkey import run
 
 
 def test_a_car_is_made_and_how_to_drive_it_is_said(tmp_path, capsys):
     assert run(["createcar", "--path", str(tmp_path / "my car")]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == f"Creating car folder: {tmp_path / 'my car'}"
-    mark = '"' if sys.platform == "win32" else "'"
-    assert lines[-1] == f"Drive it:  cd {mark}{tmp_path / 'my car'}{mark} && python manage.py drive"
+    said = capsys.readouterr().out
+    assert said.startswith(f"Creating car folder: {tmp_path / 'my car'}\n")
+    if sys.platform != "win32":
+        assert said.endswith(f"\nDrive it:  cd '{tmp_path / 'my car'}' && python manage.py drive\n")
+
+
+@pytest.mark.parametrize("name", ["my car", "O'Brien"])
+def test_on_windows_both_of_its_shells_take_what_is_said(tmp_path, capsys, monkeypatch, name):
+    """PowerShell 5.1 knows no &&, and takes an apostrophe for the begin of a text."""
+    monkeypatch.setattr(createcar, "sys", SimpleNamespace(platform="win32"))
+    assert run(["createcar", "--path", str(tmp_path / name)]) == 0
+    first, second = capsys.readouterr().out.splitlines()[-2:]
+    assert first == f'Drive it:  cd "{tmp_path / name}"'
+    assert second.strip() == "python manage.py drive"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it is said for another shell there")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from donkeysim.core.config import read_dataclass, read_toml
+from donkeysim.core.config import locate_key, read_dataclass, read_toml
 from donkeysim.core.errors import SpecError
 
 
@@ -77,6 +77,21 @@ def test_files_that_would_take_minutes_or_gigabytes_are_refused_at_once(tmp_path
         read_toml(path)
     assert time.process_time() - begin < 2.0
     assert len(str(raised.value)) < 300
+
+
+def test_a_file_may_begin_with_the_mark_that_some_editors_write(tmp_path):
+    path = tmp_path / "car.toml"
+    path.write_bytes(b"\xef\xbb\xbfmass = 'heavy'\r\nsize = [1, 2]\r\n")
+    assert read_toml(path) == {"mass": "heavy", "size": [1, 2]}
+    assert locate_key(path, "mass").endswith("car.toml, line 1")
+
+
+@pytest.mark.parametrize("place", [r"C:\Users\ada\ring.csv", r"C:\maps\ring.csv"])
+def test_a_path_with_backslashes_is_told_how_to_write_it(tmp_path, place):
+    path = tmp_path / "track.toml"
+    path.write_text(f'file = "{place}"\n')
+    with pytest.raises(SpecError, match=r"line 1, column \d+\); in double quotes, write paths with / in place of .\.$"):
+        read_toml(path)
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -1,6 +1,8 @@
 """The command line of manage.py: the original's words, usage and exit codes."""
 
 import errno
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -102,3 +104,15 @@ def test_a_track_is_taken_by_todays_manage_program_and_not_ignored_by_an_earlier
         parse_options()
     monkeypatch.setattr("sys.argv", [str(program), "drive"])
     assert parse_options().track is None
+
+
+@pytest.mark.parametrize("text", ["BrokenPipeError(32, 'Broken pipe')", "OSError(22, 'Invalid argument')"])
+def test_whoever_reads_the_output_may_have_enough_of_it_on_windows_too(text):
+    """Windows, in PowerShell's `| select -first 3`, may call a pipe without a reader an invalid argument."""
+    program = (
+        "import sys; from donkeysim.drive.options import run_program; sys.platform = 'win32'\n"
+        f"def main(): raise {text}\n"
+        "sys.stderr.write(str(run_program(main)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr == "141"

@@ -202,6 +202,8 @@ def describe_failure(path: Path, error: Exception) -> str:
     """Return one sentence about a file of the user's that could not be run: file, line, what is wrong."""
     if isinstance(error, OSError) and error.filename == str(path):
         return f"cannot read {path}: {error.strerror or error}."
+    if "null bytes" in str(error):
+        return f"{path} has bytes that are 0, as `>>` of Windows' PowerShell writes; save it as UTF-8."
     if isinstance(error, SyntaxError) and error.filename == str(path):
         line = f", line {error.lineno}" if error.lineno else ""
         hint = "; put an r before the quotes of a path with backslashes" if "unicodeescape" in error.msg else ""

@@ -43,9 +43,11 @@ def read_toml(path: Path) -> dict[str, Any]:
     if _LONG_KEY.search(content):
         raise SpecError(f"{path} has a key with more than {MOST_KEY_PARTS} dots; a few levels are enough.")
     try:
-        return tomllib.loads(content.decode("utf-8").replace("\r\n", "\n"))
+        return tomllib.loads(content.decode("utf-8-sig").replace("\r\n", "\n"))
     except ValueError as error:  # also of whole numbers with more digits than Python reads
-        raise SpecError(f"{path} is not a valid TOML file: {error}.") from error
+        is_path = re.search(r"hex value|Unescaped '\\'", str(error))
+        hint = "; in double quotes, write paths with / in place of \\" if is_path else ""
+        raise SpecError(f"{path} is not a valid TOML file: {error}{hint}.") from error
     except RecursionError as error:
         raise SpecError(f"{path} has lists or tables too deep inside one another; a few levels are enough.") from error
 
@@ -98,7 +100,7 @@ def locate_key(source: Path | str, where: str) -> str:
         where: Its place: "props[1].kind" is the key `kind` of the second [[props]].
     """
     try:
-        lines = map_lines(Path(source).read_text(encoding="utf-8"))
+        lines = map_lines(Path(source).read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, RecursionError):  # changed or gone since it was read
         return str(source)
     place: tuple[Step, ...] = tuple(int(index) if index else key for key, index in _STEP.findall(where))

@@ -102,10 +102,10 @@ def run_program(main: Callable[[], int], name: str = "manage.py") -> int:
     except DonkeySimError as error:
         sys.stderr.write(f"{name}: {error}\n")
         return 1
-    except BrokenPipeError:  # whoever read the output has had enough, as `head` has
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
-        return BROKEN_PIPE_CODE
     except OSError as error:
+        if _is_reader_gone(error):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+            return BROKEN_PIPE_CODE
         if error.errno not in OUTER_ERRORS:
             raise
         place = f" ({error.filename})" if error.filename else ""
@@ -114,6 +114,12 @@ def run_program(main: Callable[[], int], name: str = "manage.py") -> int:
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def _is_reader_gone(error: OSError) -> bool:
+    """Return whether somebody who read the output has had enough, as `head` has; Windows has two words for it."""
+    is_odd = sys.platform == "win32" and error.errno == errno.EINVAL and error.filename is None
+    return isinstance(error, BrokenPipeError) or is_odd
 
 
 def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -22,13 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make the folder and say what comes next."""
     create_car(arguments.path, arguments.template, arguments.overwrite)
-    print(f"\nDrive it:  cd {_quote(arguments.path)} && python manage.py drive")
+    then = "\n           " if sys.platform == "win32" else " && "  # which Windows' own PowerShell does not know
+    print(f"\nDrive it:  cd {_quote(arguments.path)}{then}python manage.py drive")
     return 0
 
 
 def _quote(path: str) -> str:
     """Return a path as a shell takes it; ~ stands for nothing within quotes, so it is written out."""
     whole = str(Path(path).expanduser())
-    if sys.platform == "win32":
-        return f'"{whole}"' if " " in whole else whole
-    return shlex.quote(whole)
+    return f'"{whole}"' if sys.platform == "win32" else shlex.quote(whole)
