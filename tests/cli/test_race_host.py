@@ -2,6 +2,8 @@
 
 import argparse
 import socket
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import msgspec
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from donkeysim.cli import race_host
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import SpecError
-from donkeysim.racing.host.engineer import make_act
+from donkeysim.racing.host.engineer import PAGE, EngineersPage, make_act
 from donkeysim.racing.rules import act
 from donkeysim.racing.show.race_view import Mark, RaceView, TowerLine
 
@@ -114,3 +116,24 @@ def test_a_mark_before_the_countdown_has_no_time(capsys):
     marks = (Mark(0.0, None, "Ada: 5 s, rude", 0, 1), Mark(9.0, 2.5, "Ada: cone", 0, 2))
     race_host.show_view(msgspec.structs.replace(make_view(), marks=marks))
     assert capsys.readouterr().out.splitlines()[1:] == ["            Ada: 5 s, rude", "    2.50 s  Ada: cone"]
+
+
+class RacePage(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(msgspec.json.encode(make_view("Anna")))
+
+    def log_message(self, *_):
+        pass
+
+
+def test_the_engineer_asks_the_page_itself_and_no_proxy(monkeypatch):
+    """By its number: Windows looks for a localhost elsewhere first."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+    with HTTPServer(("127.0.0.1", 0), RacePage) as server:
+        threading.Thread(target=server.handle_request, daemon=True).start()
+        view = EngineersPage(f"http://127.0.0.1:{server.server_port}", "").show()
+    assert view.tower[0].name == "Anna"
+    assert PAGE == "http://127.0.0.1:9093"
