@@ -21,6 +21,7 @@ from donkeysim.cluster.sweep.report import format_report
 from donkeysim.cluster.sweep.run import run_sweep
 from donkeysim.cluster.sweep.spec import read_sweep
 from donkeysim.cluster.sweep.store import PROGRESS_NAME, TrialStore, claim_folder, gather_curve, resume_folder
+from donkeysim.core import files
 from donkeysim.core.errors import DonkeySimError, SpecError
 
 HEAD = 'command = "rl"\nbudget = 900\nmaximize = "laps"\n'
@@ -273,6 +274,20 @@ def test_who_is_stopped_goes_on_and_does_nothing_twice(tmp_path):
     assert sorted(path.name for path in (store.folder / "trials").iterdir()) == sorted(job.name for job, _ in plan.done)
     file, base = resume_folder(store.folder)
     assert (file, base) == (store.file, Path.cwd())
+
+
+def test_a_training_is_kept_though_a_scanner_looks_into_its_folder_as_on_windows(tmp_path, monkeypatch):
+    store, refusals = make_store(tmp_path, pretend), [PermissionError(13, "Access is denied")]
+    job = Plan(store.file).take()
+
+    def refuse_at_first(rename):
+        return lambda part, place: (_ for _ in ()).throw(refusals.pop()) if refusals else rename(part, place)
+
+    for name in ("rename", "replace"):
+        monkeypatch.setattr(Path, name, refuse_at_first(getattr(Path, name)))
+    monkeypatch.setattr(files, "RENAME_TRIES", 50)
+    assert store.read(job) is None
+    assert store.do(job) == store.read(job)
 
 
 def test_one_sweep_at_a_time_works_in_a_folder(tmp_path):

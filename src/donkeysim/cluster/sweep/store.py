@@ -21,7 +21,7 @@ from donkeysim import __version__
 from donkeysim.cluster.sweep.plan import Job, TrialResult, name_job
 from donkeysim.cluster.sweep.spec import SweepFile, read_sweep, rename_options, renew_sweep
 from donkeysim.core.errors import DonkeySimError, SpecError
-from donkeysim.core.files import describe_failure, write_whole
+from donkeysim.core.files import describe_failure, put_in_place, write_whole
 
 COPY_NAME, NOTE_NAME, RESULT_NAME, PROGRESS_NAME = "sweep.toml", "sweep.json", "result.json", "progress.jsonl"
 
@@ -129,7 +129,7 @@ class TrialStore:
                 result = self._train(job, part)
             note = {"format": FORMAT, "job": asdict(job), "result": asdict(result)}
             (part / RESULT_NAME).write_text(json.dumps(note), encoding="utf-8")
-            part.rename(self.locate(job))
+            put_in_place(part, self.locate(job))
         except OSError as error:
             if (found := self.read(job)) is not None:  # another worker, thought dead, was done first
                 shutil.rmtree(part, ignore_errors=True)
