@@ -49,6 +49,14 @@ def test_donkey_models_lists_comments_with_brackets(tmp_path, monkeypatch, capsy
     assert WORDS in said
 
 
+def test_donkey_models_lists_a_time_that_cannot_be_as_it_is(tmp_path, monkeypatch, capsys):
+    create_car(tmp_path, say=lambda text: None)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models/database.json").write_text(json.dumps([{"Name": "p.h5", "Type": "linear", "Time": 1e30}]))
+    assert run(["models"]) == 0
+    assert "1e+30" in capsys.readouterr().out
+
+
 def test_paths_with_brackets_are_printed_as_they_are(tmp_path, monkeypatch, capsys):
     folder = tmp_path / "car [old]"
     folder.mkdir()

@@ -5,6 +5,7 @@ With --tub there is also a file in 8-bit integers, made for the pictures of thes
 """
 
 import argparse
+import contextlib
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,8 @@ def _show(entry: dict[str, Any], column: str, groups: dict[str, str]) -> str:
     if value is None:
         return ""
     if column == "Time" and isinstance(value, int | float):
-        return f"{datetime.fromtimestamp(value):%Y-%m-%d %H:%M:%S}"
+        with contextlib.suppress(ValueError, OverflowError, OSError):  # no time; Windows knows none before 1970
+            return f"{datetime.fromtimestamp(value):%Y-%m-%d %H:%M:%S}"
     if column == "Tubs":
         return groups.get(str(value), str(value).replace(",", "\n"))
     return str(value)
