@@ -13,7 +13,7 @@ from donkeysim.envs import remote, waiting
 from donkeysim.envs.conf import read_conf
 from donkeysim.envs.donkey_env import DonkeyEnv
 from donkeysim.envs.remote import RemoteCar
-from donkeysim.envs.server_lines import LineSplitter, read_line, read_telemetry
+from donkeysim.envs.server_lines import LineSplitter, connect, read_line, read_telemetry
 from stand_ins.original_server import OriginalServer
 from waiting import wait_until
 
@@ -318,3 +318,15 @@ def test_a_path_that_says_remote_drives_there(server):
     with pytest.raises(SpecError, match="runs in another process"):
         _ = env.simulator
     env.close()
+
+
+def test_a_server_that_is_gone_again_is_told_by_reading_on_macos_too(monkeypatch):
+    class GoneAgain:
+        def settimeout(self, _seconds):
+            pass
+
+        def setsockopt(self, *_words):
+            raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr("socket.create_connection", lambda *_place, **_options: GoneAgain())
+    assert isinstance(connect("127.0.0.1", 9091), GoneAgain)

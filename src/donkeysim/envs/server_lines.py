@@ -5,6 +5,7 @@ And which other cars of this program are connected to the same one.
 
 import base64
 import binascii
+import contextlib
 import logging
 import math
 import re
@@ -171,7 +172,8 @@ def connect(host: str, port: int) -> socket.socket:
             f"donkey_sim --port {port}"
         ) from error
     connection.settimeout(None)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    with contextlib.suppress(OSError):  # macOS refuses when the other side has gone already, as reading will tell
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
 
 
