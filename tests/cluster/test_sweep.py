@@ -4,14 +4,16 @@ import argparse
 import io
 import json
 import random
+import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
 from donkeysim.cli import donkey
 from donkeysim.cli.commands import rl, train
-from donkeysim.cli.commands.sweep import draw_table
+from donkeysim.cli.commands.sweep import draw_table, join_words
 from donkeysim.cli.commands.train import read_changes
 from donkeysim.cli.sweep_options import OWN, list_options, read_options, spell_repeat
 from donkeysim.cli.sweep_training import check_sweep, make_learning
@@ -288,6 +290,13 @@ def test_a_training_is_kept_though_a_scanner_looks_into_its_folder_as_on_windows
     monkeypatch.setattr(files, "RENAME_TRIES", 50)
     assert store.read(job) is None
     assert store.do(job) == store.read(job)
+
+
+def test_commands_are_written_for_the_shell_of_the_system(monkeypatch):
+    words = ["donkey", "rl", "--track", r"my tracks\oval.toml", "--set", "AUGMENTATIONS=['BLUR']"]
+    assert shlex.split(join_words(words)) == words
+    monkeypatch.setattr("donkeysim.cli.commands.sweep.sys", SimpleNamespace(platform="win32"))
+    assert join_words(words) == r"""donkey rl --track "my tracks\oval.toml" --set AUGMENTATIONS=['BLUR']"""
 
 
 def test_one_sweep_at_a_time_works_in_a_folder(tmp_path):

@@ -17,8 +17,10 @@ import argparse
 import logging
 import shlex
 import shutil
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,9 +74,14 @@ def run(arguments: argparse.Namespace) -> int:
     report = write_report(store.file, plan.done, best, store.folder / REPORT_NAME)
     if best is not None:
         keep_best(store, best)
-        commands = [shlex.join(spell_repeat(store.file, job)) for job in list_chain(plan, best[0])]
+        commands = [join_words(spell_repeat(store.file, job)) for job in list_chain(plan, best[0])]
         (store.folder / BEST / COMMANDS_NAME).write_text("\n".join(commands) + "\n", encoding="utf-8")
     return say_result(store, plan, best, report)
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return a command as the shell of this system takes it."""
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
 
 def open_store(arguments: argparse.Namespace) -> TrialStore:
