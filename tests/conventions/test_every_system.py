@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +33,8 @@ ASKS_FIRST = {
 }
 """Where they are used, by code that runs only where they are."""
 
+TESTS = Path(__file__).resolve().parents[1]
+
 LINUX_ONLY = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells which files are open")
 
 
@@ -55,7 +58,8 @@ def test_what_some_systems_lack_is_used_only_where_that_is_asked_first():
 
 
 def run_by_rules(folder, *program):
-    done = subprocess.run([sys.executable, *program, str(folder)], capture_output=True, text=True, timeout=60)
+    command = [sys.executable, *program, str(folder)]
+    done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, timeout=150)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
