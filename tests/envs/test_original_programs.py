@@ -254,8 +254,6 @@ def test_a_handler_takes_the_originals_messages(env, caplog):
     assert env.simulator.get_body(0).name == "Carla"
     handler.queue_message({"msg_type": "quit_app"})
     assert "quit_app is for a simulator elsewhere; the car in this process takes reset and step." in caplog.text
-    handler.send_load_scene("warehouse")
-    assert "the scene stays: make an environment of warehouse, or connect to a simulator." in caplog.text
     env.viewer.set_cam_config(fov=70, img_w=64)
     assert "pictures stay (120, 160, 3): give cam_resolution in conf for others." in caplog.text
     with pytest.raises(SpecError, match="unknown key in cam_config 'fovv'"):

@@ -24,7 +24,7 @@ from donkeysim.wire.messages import GetNodePosition, RegenerateRoad
 from donkeysim.wire.reading import read_request
 from donkeysim.world.ledger import EVENT_LAP
 from donkeysim.world.specs import RoadSpec, SceneSpec
-from donkeysim.world.tracks import find_road
+from donkeysim.world.tracks import find_road, list_scenes
 
 
 class BuiltInCar:
@@ -143,6 +143,26 @@ class BuiltInCar:
             SceneError: There is no such scene.
         """
         return self.simulator.prepare_scene(self._specify_other(scene))
+
+    @property
+    def scene(self) -> str:
+        """Where the car is."""
+        return self.simulator.scene.name
+
+    @property
+    def scene_names(self) -> tuple[str, ...]:
+        """All scenes."""
+        return list_scenes()
+
+    def go_to(self, scene: str) -> None:
+        """Go on in a scene, if the car is not there; the next episode begins there.
+
+        Raises:
+            SceneError: There is no such scene.
+        """
+        with self.lock:
+            if scene != self.scene:
+                self.move(scene, self.prepare_place(scene))
 
     def move(self, scene: str, place: Place) -> None:
         """Go on in another place, at its start; the next episode begins there."""

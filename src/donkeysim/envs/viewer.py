@@ -5,14 +5,17 @@ the handler: `def reward(handler, done)`. Names, units and axes are the original
 """
 
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MethodType
 from typing import Any, Protocol
 
+import msgspec
 import numpy as np
 
 from donkeysim.core.errors import SceneError, SpecError, WireError, describe_unknown
+from donkeysim.core.image import encode_jpeg, spread_grey
 from donkeysim.core.types import ByteArray
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf, make_lidar_message, read_lidar
@@ -29,6 +32,7 @@ from donkeysim.envs.remote import RemoteCar
 from donkeysim.envs.rules import compute_reward, is_over, make_info
 from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.server_lines import Listeners, tell_listener
+from donkeysim.wire.replies import encode_telemetry
 
 RewardFunction = Callable[[Any, bool], float]
 EndFunction = Callable[[Any], None]
@@ -41,6 +45,9 @@ READINGS = (
 
 CONFIGURES = ("car_config", "cam_config", "cam_config_b", "lidar_config")
 """Messages that a car in this process takes as one in a server does."""
+
+ASKED = {"reset_car": "reset", "exit_scene": "send_exit_scene", "get_scene_names": "send_get_scene_names"}
+"""Messages without fields that it takes, and the functions that do the same."""
 
 HEARD = (
     *("telemetry", "scene_selection_ready", "scene_names", "car_loaded", "need_car_config", "cross_start"),
@@ -74,17 +81,26 @@ class ViewedEnv(Protocol):
 class SimClient:
     """The connection to the simulator, as the original's; to the car in this process it ends with its environment."""
 
-    def __init__(self, env: ViewedEnv, queue_message: Callable[[Mapping[str, Any]], None]) -> None:
-        self._env = env
-        self.queue_message = self.send_now = queue_message
+    def __init__(self, env: ViewedEnv, handler: Any) -> None:
+        self._env, self.msg_handler = env, handler
+        self.queue_message = self.send_now = handler.queue_message
+        self.on_msg_recv = handler.on_recv_message
+        self.host, self.port = env.conf.address
 
     def is_connected(self) -> bool:
         """Return whether the simulator can still be driven at."""
         return not isinstance(self._env.car, RemoteCar) or self._env.car.is_connected
 
+    @property
+    def aborted(self) -> bool:
+        """Whether it can not."""
+        return not self.is_connected()
+
     def stop(self) -> None:
         """Let go of the simulator."""
         self._env.let_go()
+
+    close = stop
 
 
 class Handler:
@@ -106,8 +122,10 @@ class Handler:
         starting_line_index: 0 once the start line was crossed, -1 before.
         dq: Whether a server has disqualified the car; `missed_checkpoint` says the same.
         fns: Functions of what the simulator says, called with every message of that kind; a program may add its own.
-            The car in this process says `node_position` alone.
+            The car in this process says `telemetry`, `car_loaded`, `scene_names` and `node_position`.
         client: The connection.
+        last_obs: The picture that was looked at last.
+        time_received: When it came, by the clock of `time.time`; `last_received` says the same.
     """
 
     def __init__(self, env: ViewedEnv) -> None:
@@ -122,8 +140,10 @@ class Handler:
         self.image_array: ByteArray = np.zeros(self.camera_img_size, np.uint8)
         self.image_array_b: ByteArray | None = None
         self.starting_line_index, self.dq, self.missed_checkpoint = -1, False, False
-        self.client = SimClient(env, self.queue_message)
-        self.SceneToLoad = env.car.scene if isinstance(env.car, RemoteCar) else env.car.simulator.scene.name
+        self.client = SimClient(env, self)
+        self.SceneToLoad = env.car.scene
+        self.last_obs, self.time_received = self.image_array, time.time()
+        self.last_received = self.time_received
         self.fns: Listeners = dict.fromkeys(HEARD, _take_in) | {"car_loaded": self._note_loaded}
         vars(self).update({f"on_{CALLED.get(kind, kind)}": function for kind, function in self.fns.items()})
         if isinstance(env.car, RemoteCar):
@@ -140,10 +160,18 @@ class Handler:
         for name in ("gyro", "accel", "vel"):
             for axis, value in zip("xyz", told[name], strict=True):
                 setattr(self, f"{name}_{axis}", value)
-        self.image_array, self.image_array_b = moment.image, moment.image_b
+        self.image_array = self.last_obs = moment.image
+        self.image_array_b = moment.image_b
+        self.time_received = self.last_received = time.time()
         self.time = telemetry.time
         self.starting_line_index = 0 if telemetry.lap or moment.lap_times else -1
         self.dq = self.missed_checkpoint = moment.is_disqualified
+        if self.fns.get("telemetry") is not _take_in and isinstance(self._env.car, BuiltInCar):
+            self.on_recv_message(_make_telemetry(moment))
+
+    def on_recv_message(self, message: dict[str, Any]) -> None:
+        """Call the function of a message's kind."""
+        tell_listener(self.fns, message)
 
     def set_reward_fn(self, reward_fn: RewardFunction) -> None:
         """Reward by `reward_fn(handler, done)` from now on."""
@@ -188,25 +216,27 @@ class Handler:
     send_reset_car = reset
 
     def send_exit_scene(self) -> None:
-        """Leave the scene of a simulator elsewhere, for everybody there, and load `SceneToLoad`."""
-        if isinstance(self._env.car, RemoteCar):
-            self.send_load_scene(self.SceneToLoad)
+        """Leave the scene, of a simulator elsewhere for everybody there, and load `SceneToLoad`."""
+        self.send_load_scene(self.SceneToLoad)
 
     def send_get_scene_names(self) -> None:
-        """Ask a simulator elsewhere what it offers; those like the original tell it in the menu only."""
-        if isinstance(self._env.car, RemoteCar):
-            self._env.car.send({"msg_type": "get_scene_names"})
+        """Ask what scenes there are; simulators elsewhere that are like the original tell it in the menu only."""
+        car = self._env.car
+        if isinstance(car, RemoteCar):
+            car.send({"msg_type": "get_scene_names"})
+        else:
+            self.on_recv_message({"msg_type": "scene_names", "scene_names": list(car.scene_names)})
 
     def send_load_scene(self, scene_name: str) -> None:
-        """Have a simulator elsewhere load a scene, for everybody there; what is known to be none changes nothing."""
+        """Have a scene loaded, elsewhere for everybody there; what is known to be none changes nothing."""
         car = self._env.car
-        if not isinstance(car, RemoteCar):
-            _log.warning("the scene stays: make an environment of %s, or connect to a simulator.", scene_name)
-        elif scene_name in SCENE_BY_ID or (car.scene_names and scene_name not in car.scene_names):
+        if scene_name in SCENE_BY_ID or (car.scene_names and scene_name not in (*car.scene_names, car.scene)):
             _log.warning("%s is no scene: one of %s.", scene_name, ", ".join(car.scene_names or SCENE_BY_ID.values()))
-        else:
-            self.SceneToLoad = scene_name
-            car.go_to(scene_name)
+            return
+        self.SceneToLoad = scene_name
+        car.go_to(scene_name)
+        if isinstance(car, BuiltInCar):
+            self.on_recv_message({"msg_type": "car_loaded", "scene_name": scene_name})
 
     def _note_loaded(self, _message: Mapping[str, Any]) -> None:
         self.loaded = True
@@ -257,12 +287,16 @@ class Handler:
             self._configure(check_message(message))
         elif isinstance(car, RemoteCar):
             car.send(message)
+        elif kind in ASKED:
+            getattr(self, ASKED[kind])()
+        elif kind == "load_scene":
+            self.send_load_scene(message.get("scene_name", ""))
         elif kind in ("node_position", "set_position"):
             try:
                 if kind == "set_position":
                     car.take(message)
                 else:
-                    tell_listener(self.fns, car.describe_node(message))
+                    self.on_recv_message(car.describe_node(message))
             except (SceneError, WireError) as error:  # as a server does, which answers it by a message
                 _log.warning("%s", error)
         else:
@@ -282,6 +316,14 @@ class Handler:
 
 def _take_in(message: Mapping[str, Any]) -> None:
     """Do nothing more: the car has taken the message in."""
+
+
+def _make_telemetry(moment: SensorFrame) -> dict[str, Any]:
+    """Return what a simulator elsewhere says of such a moment."""
+    files = [None if one is None else encode_jpeg(spread_grey(one)) for one in (moment.image, moment.image_b)]
+    line = encode_telemetry(moment.telemetry, files[0] or b"", files[1], moment.lidar)
+    message: dict[str, Any] = msgspec.json.decode(line)
+    return message
 
 
 class Viewer:
