@@ -13,6 +13,7 @@ from gymnasium.utils.env_checker import check_env
 
 import donkeysim  # noqa: F401  (registers the ids)
 from donkeysim.core.errors import DonkeySimError, SpecError
+from donkeysim.envs.conf import read_conf
 from donkeysim.envs.donkey_env import DonkeyEnv
 
 LIDAR = {"lidar_config": {"deg_per_sweep_inc": 10, "deg_ang_delta": -1, "num_sweeps_levels": 2}}
@@ -169,7 +170,14 @@ def test_the_view_from_behind_is_drawn_on_request():
     env.close()
 
 
-@pytest.mark.original("gym-donkeycar", "unknown keys of `conf`", "differs: refused; the original ignores them")
+@pytest.mark.original("gym-donkeycar", "a program's own keys in `conf`", "passed over, and told")
+def test_keys_of_a_program_itself_are_told_and_passed_over(caplog):
+    """Programs have one dict for all they need; what resembles a key of ours is a slip and refused."""
+    assert read_conf({"controller_type": "xbox", "pos_x": "0.0", "max_cte": 3}) == read_conf({"max_cte": 3})
+    assert "conf knows no 'controller_type', 'pos_x': for your own program, they do nothing here." in caplog.text
+
+
+@pytest.mark.original("gym-donkeycar", "slips in keys of `conf`", "differs: refused; the original ignores them")
 @pytest.mark.parametrize(
     ("conf", "words"),
     [

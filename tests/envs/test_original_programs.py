@@ -127,6 +127,15 @@ def test_a_throttle_may_be_always_the_same():
     env.close()
 
 
+def test_what_the_old_make_takes_beside_a_conf_may_be_anything_of_a_conf(caplog):
+    env = gym.make("donkey-generated-track-v0", exe_path="", cam_config={"fov": 70}, max_cte=3, run="a")
+    assert (env.conf.max_cte, env.conf.messages[-1]["fov"]) == (3.0, "70")
+    assert "conf knows no 'run'" in caplog.text
+    env.close()
+    with pytest.raises(SpecError, match="did you mean 'max_cte'"):
+        gym.make("donkey-generated-track-v0", maxcte=3)
+
+
 @pytest.mark.parametrize("most", [sys.maxsize, math.inf])
 def test_no_end_at_all_is_a_path_without_a_limit(most):
     env = DonkeyEnv(conf={**HERE, "max_cte": most})

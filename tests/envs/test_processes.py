@@ -1,7 +1,9 @@
 """Environments work in processes of their own, forked and spawned, also after this one has stepped some in threads."""
 
+import copy
 import functools
 import multiprocessing
+import pickle
 
 import gymnasium
 import numpy as np
@@ -11,7 +13,29 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
 
 import donkeysim  # noqa: F401  (registers the ids)
 from batches import assert_same, draw_actions
+from donkeysim.envs.donkey_env import DonkeyEnv
 from donkeysim.envs.track_env import TrackEnv, TrackVectorEnv
+
+
+class Slalom(DonkeyEnv):
+    """One of somebody's own, with other arguments."""
+
+    def __init__(self, most):
+        super().__init__("warehouse", {"max_cte": most})
+
+
+@pytest.mark.parametrize("make", [functools.partial(Slalom, 3.0), functools.partial(TrackEnv, "flat", time_limit=0.5)])
+def test_a_copy_is_made_anew_as_the_first_was(make):
+    """Libraries that make batches of one environment pickle it; programs that plan copy it."""
+    first = make()
+    first.reset(seed=4)
+    for copied in (pickle.loads(pickle.dumps(first)), copy.deepcopy(first)):
+        assert type(copied) is type(first)
+        assert np.array_equal(copied.reset(seed=4)[0], first.reset(seed=4)[0])
+        assert copied.step((0.1, 0.5))[1] == first.step((0.1, 0.5))[1]
+        copied.close()
+    first.close()
+
 
 KNOWN = multiprocessing.get_all_start_methods()
 CONTEXTS = [

@@ -7,12 +7,12 @@ import dataclasses
 import logging
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from donkeysim.core.errors import SpecError, WireError, describe_unknown, shorten
+from donkeysim.core.errors import SpecError, WireError, describe_unknown, nearest_name, shorten
 from donkeysim.envs.conf_messages import (
     CAMERA_DEFAULTS,
     CAR_KEYS,
@@ -61,6 +61,9 @@ LIDAR_FIELDS = {
     "rot_x": ("rot_x", "0.0"),
 }
 """Keys of a lidar, with their names and defaults on the wire."""
+
+ALIKE = 0.75
+"""How near a key is to one of ours that is surely meant."""
 
 _TABLES = {
     "car_config": CAR_KEYS,
@@ -158,16 +161,20 @@ def supply_defaults(conf: dict[str, Any]) -> None:
 
 
 def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
-    """Return a checked `conf`.
+    """Return a checked `conf`; keys that resemble none are a program's own, told and passed over.
 
     Raises:
-        SpecError: An unknown key, or a value that is not possible.
+        SpecError: A key that is nearly one, or a value that is not possible.
     """
     if not isinstance(conf, Mapping | None):
         raise SpecError(f"conf is {shorten(repr(conf))}, but must be a dict, for example {{'max_cte': 5}}.")
     given = dict(conf or {})
     given.pop("level", None)  # the original writes the scene into what it was given
-    _refuse_unknown("conf", given, (*FLAT_KEYS, *_TABLES))
+    known = (*FLAT_KEYS, *_TABLES)
+    own = [key for key in given if key not in known and nearest_name(str(key).lower(), known, ALIKE) is None]
+    if own:
+        _log.warning("conf knows no %s: for your own program, they do nothing here.", ", ".join(map(repr, own)))
+    _refuse_unknown("conf", [key for key in given if key not in own], known)
     for table, keys in _TABLES.items():
         _refuse_unknown(table, _read_table(given, table), keys)
     resolution = _read_resolution(given)
@@ -195,7 +202,7 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
     return checked
 
 
-def _refuse_unknown(where: str, given: Mapping[str, Any], allowed: Sequence[str]) -> None:
+def _refuse_unknown(where: str, given: Iterable[str], allowed: Sequence[str]) -> None:
     for key in given:
         if key in allowed:
             continue

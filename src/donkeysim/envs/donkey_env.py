@@ -97,7 +97,7 @@ class DonkeyEnv(ShownEnv[ByteArray]):
             level: The original's name of `scene`; wins. An id means its scene.
 
         Raises:
-            SpecError: `conf` is not possible, or there is no display for a window.
+            SpecError: `conf` is not possible.
             SceneError: There is no such scene here, or the server runs another one.
             SimulatorError: There is no such simulator.
         """

@@ -13,7 +13,6 @@ import gymnasium
 from gymnasium import error, spaces, utils
 
 import donkeysim  # noqa: F401  (registers the ids)
-from donkeysim.envs.conf import FLAT_KEYS
 from donkeysim.envs.registration import SCENE_BY_ID
 
 __all__ = [
@@ -39,6 +38,9 @@ __all__ = [
 
 __version__ = "0.21.0"  # whose rules these are
 Space = spaces.Space
+
+MADE_WITH = ("conf", "scene", "level", "render_mode", "max_episode_steps", "disable_env_checker")
+"""What `make` takes for the original's ids beside keys of a `conf`."""
 
 _made: dict[str, tuple[Any, dict[str, Any]]] = {}
 """Environments of programs, by their ids: a class, or its place as "module:Class", and what it takes."""
@@ -254,7 +256,7 @@ def make(env_id: str, **kwargs: Any) -> Any:
             entry = getattr(import_module(module), name)
         return entry(**{**given, **kwargs})
     if env_id.removeprefix("donkeysim/") in SCENE_BY_ID:
-        own = {key: kwargs.pop(key) for key in FLAT_KEYS if key in kwargs}
+        own = {key: kwargs.pop(key) for key in list(kwargs) if key not in MADE_WITH}
         kwargs["conf"] = {**(kwargs.get("conf") or {}), **own}
     return OldEnv(gymnasium.make(env_id, **{"disable_env_checker": True, **kwargs}))
 

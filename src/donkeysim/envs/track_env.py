@@ -155,7 +155,7 @@ class TrackEnv(ShownEnv[Observation]):
             **settings: See `track_settings.read_settings`.
 
         Raises:
-            SpecError: Something asked for is not possible, or there is no display for a window.
+            SpecError: Something asked for is not possible.
             SceneError: There is no such track.
         """
         super().__init__(render_mode)

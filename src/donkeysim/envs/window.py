@@ -1,9 +1,11 @@
 """A window on the desktop that shows an environment to a human, in real time."""
 
 import importlib
+import logging
 import os
 from abc import abstractmethod
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, Self, TypeVar
 
 import gymnasium
 
@@ -16,6 +18,8 @@ RATE = 20
 """Pictures per second, as many as a car's steps."""
 
 TITLE = "Donkeysim"
+
+_log = logging.getLogger("donkeysim.envs")
 
 _NOWHERE = "offscreen"
 """The driver that SDL takes by itself where there is no display."""
@@ -67,23 +71,42 @@ class Window:
 
 
 class ShownEnv(gymnasium.Env[Seen, Float32Array]):
-    """A single environment that shows itself: to programs by `render`, or to a human after every step."""
+    """A single environment that shows itself: to programs by `render`, or to a human after every step.
+
+    A copy, by `pickle` or `copy.deepcopy`, is made anew by the same arguments and begins with `reset`.
+    """
 
     metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own form)
         "render_modes": ["rgb_array", "human"],
         "render_fps": RATE,
     }
 
+    _making: partial[Self]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Note how it is made, for copies."""
+        env = super().__new__(cls)
+        env._making = partial(cls, *args, **kwargs)
+        return env
+
+    def __reduce__(self) -> Any:
+        return self._making, (), {"spec": self.spec}
+
     def __init__(self, render_mode: str | None) -> None:
-        """Find a display if one is needed.
+        """Find a display if one is needed; where there is none, that is told and nothing is shown.
 
         Raises:
-            SpecError: There is no such mode, or no display.
+            SpecError: There is no such mode.
         """
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise SpecError(f"render_mode is {render_mode!r}; it takes 'rgb_array', 'human' or None.")
         self.render_mode = render_mode
-        self._window = Window() if render_mode == "human" else None
+        self._window: Window | None = None
+        if render_mode == "human":
+            try:
+                self._window = Window()
+            except SpecError as error:
+                _log.warning("%s", error)
 
     @abstractmethod
     def _draw(self) -> ByteArray:
