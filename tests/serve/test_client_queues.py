@@ -9,6 +9,11 @@ from donkeysim.serve.client_queues import MOST_PATIENT_SECONDS, MOST_WAITING, Cl
 from donkeysim.wire.messages import DriveCar, RegenerateRoad, ResetCar, SetStepMode
 from donkeysim.wire.reading import read_request
 
+
+def dress(**fields):
+    return read_request({"msg_type": "car_config", **fields}).request
+
+
 CAMERA = read_request({"msg_type": "cam_config", "img_w": "64", "img_h": "64"}).request
 
 
@@ -64,6 +69,44 @@ def test_of_roads_in_a_row_the_latest_counts_likewise():
         control(),
         RegenerateRoad(road_style=1, rand_seed=7, turn_increment=None),
     ]
+
+
+@pytest.mark.parametrize("first", [[], [SetStepMode(is_synchronous=True, step_count=None)]])
+def test_looks_keep_their_order_in_lock_step(first):
+    entries = [*first, dress(car_name="A"), dress(car_name="B"), dress(car_name="C"), control()]
+    queue = fill(*entries, latest_counts=bool(first))
+    queue.let_overtake()
+    assert empty(queue) == entries
+
+
+def test_of_looks_that_wait_behind_another_the_latest_counts_and_keeps_what_it_does_not_say():
+    """The first one's plate may be being drawn, and is shown; what is costly stays where it was among them."""
+    queue = fill(dress(car_name="A"), dress(car_name="B", body_r="1", body_g="2"), control(), dress(body_g="3"))
+    assert empty(queue) == [dress(car_name="A"), dress(car_name="B", body_r="1", body_g="3"), control()]
+    entries = [dress(car_name="A"), dress(car_name="B"), CAMERA, dress(car_name="C")]
+    assert empty(fill(*entries)) == entries
+
+
+def test_nothing_quick_waits_for_a_plate():
+    """A program of the virtual races writes its delay on its car in every frame, and steers in between."""
+    doer = Doer()
+    doer.turns = QueueTurns(
+        doer.perform_next, lambda _, entry: entry != dress(car_name="A"), lambda _: False, doer.clock
+    )
+    queue = fill(dress(car_name="A"), control(steer=0.1))
+    queue.enlist()
+    doer.turns.add(queue)
+    doer.turns.take_quick()
+    for step in range(3):
+        queue.append(dress(car_name=f"B {step}"), latest_counts=True)
+        queue.append(control(steer=0.2 + step), latest_counts=True)
+        doer.turns.take_quick()
+        doer.turns.take_costly()
+    queue.append(ResetCar(), latest_counts=True)
+    doer.turns.take_quick()
+    quick = [control(steer=0.1), control(steer=0.2), control(steer=1.2), control(steer=2.2), ResetCar()]
+    assert [entry for _, entry in doer.done] == quick
+    assert empty(queue) == [dress(car_name="A"), dress(car_name="B 2")]
 
 
 @pytest.mark.parametrize("first", [[], [SetStepMode(is_synchronous=True, step_count=None)]])

@@ -7,6 +7,7 @@ time waits until every client has said what its car does next.
 """
 
 import enum
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ import msgspec
 from donkeysim.core.clock import Clock
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.wire import messages
+from donkeysim.wire.equipment import ConfigureCar
 from donkeysim.wire.messages import DriveCar, RegenerateRoad, Request
 
 # Whoever asks for more is not read: the rest stays in the sender's own buffers, and memory here stays bounded.
@@ -63,7 +65,9 @@ class ClientQueue:
     heard: float = 0.0
     is_listed: bool = False
     _waiting: deque[Entry] = field(default_factory=deque)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
     _has_step_mode: bool = False
+    _keeps_order: bool = False
 
     @property
     def is_full(self) -> bool:
@@ -89,7 +93,7 @@ class ClientQueue:
     @property
     def is_costly(self) -> bool:
         """Whether the next entry is, or there is none."""
-        return not (isinstance(self.first, Request) and self.first.is_quick)
+        return not _is_quick(self.first)
 
     @property
     def is_ready(self) -> bool:
@@ -101,13 +105,25 @@ class ClientQueue:
 
         Args:
             entry: What the client wants.
-            latest_counts: Whether a control, or a road, is merged into one that waits as the last: not in lock-step.
+            latest_counts: Whether a control, or a road, is merged into one that waits as the last, and looks into
+                others that wait: not in lock-step.
         """
         if not self.is_listed and not self._waiting:  # else the thread may be just carrying one out
             self._has_step_mode = False
         self._has_step_mode |= isinstance(entry, messages.SetStepMode)
-        if not (latest_counts and not self._has_step_mode and self._merge(entry)):
-            self._waiting.append(entry)
+        self._keeps_order = not latest_counts or self._has_step_mode
+        with self._lock:
+            if self._keeps_order or not self._merge(entry):
+                self._waiting.append(entry)
+
+    def let_overtake(self) -> None:
+        """Let what is quick go before looks that come first, whose plates may take their time: not in lock-step."""
+        with self._lock:
+            index = next((at for at, entry in enumerate(self._waiting) if not isinstance(entry, ConfigureCar)), 0)
+            if index and not self._keeps_order and _is_quick(self._waiting[index]):
+                entry = self._waiting[index]
+                del self._waiting[index]
+                self._waiting.appendleft(entry)
 
     def enlist(self) -> bool:
         """Note that the thread knows from now on; return whether it must be told."""
@@ -116,7 +132,8 @@ class ClientQueue:
 
     def put_back(self, entry: Entry) -> None:
         """Put an entry that was taken back to the front."""
-        self._waiting.appendleft(entry)
+        with self._lock:
+            self._waiting.appendleft(entry)
 
     def drop_if_unseen(self) -> bool:
         """Forget a client that has only joined, if the thread has not seen that yet; return whether it was so."""
@@ -130,10 +147,8 @@ class ClientQueue:
 
     def take(self) -> Entry | None:
         """Return the next entry, None when there is none."""
-        try:
-            return self._waiting.popleft()
-        except IndexError:
-            return None
+        with self._lock:
+            return self._waiting.popleft() if self._waiting else None
 
     def unlist(self, has_to_wait: bool) -> bool:
         """Note that the thread looks elsewhere; return whether it should look here again at once.
@@ -148,16 +163,32 @@ class ClientQueue:
         return True
 
     def _merge(self, entry: Entry) -> bool:
-        """Put an entry in the place of the last one if both are controls, or roads: what it does not say stays."""
-        try:
-            last = self._waiting[-1]
-            if not isinstance(entry, (DriveCar, RegenerateRoad)) or type(last) is not type(entry):
+        """Put an entry in the place of one like it that waits: what it does not say stays.
+
+        Of controls and roads that is the last entry; of looks the last ones, behind which only quick entries wait, but
+        never the first entry, whose plate may be being drawn.
+        """
+        index = len(self._waiting) - 1
+        if isinstance(entry, ConfigureCar):
+            while index > 0 and _is_quick(self._waiting[index]):
+                index -= 1
+            if index <= 0:
                 return False
-            said = {name: value for name in entry.__struct_fields__ if (value := getattr(entry, name)) is not None}
-            self._waiting[-1] = msgspec.structs.replace(last, **said)
-        except IndexError:  # the thread took it at this moment
+        elif index < 0 or not isinstance(entry, (DriveCar, RegenerateRoad)):
             return False
+        last = self._waiting[index]
+        if type(last) is not type(entry):
+            return False
+        said = {name: value for name in entry.__struct_fields__ if (value := getattr(entry, name)) is not None}
+        if isinstance(last, ConfigureCar) and isinstance(entry, ConfigureCar):
+            pairs = zip(entry.colour, last.colour, strict=True)
+            said["colour"] = tuple(before if now is None else now for now, before in pairs)
+        self._waiting[index] = msgspec.structs.replace(last, **said)
         return True
+
+
+def _is_quick(entry: Entry | None) -> bool:
+    return isinstance(entry, Request) and entry.is_quick
 
 
 class QueueTurns:
@@ -193,6 +224,7 @@ class QueueTurns:
 
     def add(self, queue: ClientQueue) -> None:
         """Put a queue that has something at the end of its line."""
+        queue.let_overtake()
         if not queue.is_costly:
             self._quick.append(queue)
             return
@@ -215,6 +247,11 @@ class QueueTurns:
         held, self._held = self._held, []
         for queue in held:
             self.add(queue)
+        for queue in [*self._costly]:
+            queue.let_overtake()
+            if not queue.is_costly:
+                self._costly.remove(queue)
+                self._quick.append(queue)
         for _ in range(len(self._quick)):
             self._take_turn(self._quick.popleft(), QUICK_IN_A_TURN)
 
