@@ -128,7 +128,15 @@ def test_the_loop_holds_its_mean_rate_though_parts_take_time():
     assert car.memory["loop/latency"] == pytest.approx(0.012, abs=0.01)
 
 
-@pytest.mark.parametrize(("wanted", "hint"), [("user/angel", "did you mean 'user/angle'"), ("qqq", "starting value")])
+SWITCHED = (
+    ("pos/pos_x", "set SIM_RECORD_LOCATION = True in myconfig.py"),
+    ("lidar/dist_array", "SIM_RECORD_LIDAR = True"),
+)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "hint"), [("user/angel", "did you mean 'user/angle'"), ("qqq", "starting value"), *SWITCHED]
+)
 def test_a_misspelt_input_fails_before_anything_moves(wanted, hint):
     counter = Counter()
     with pytest.raises(ChannelError, match=hint) as error:

@@ -30,6 +30,9 @@ _GROUPS = {
 
 LIDAR_CHANNEL = "lidar/dist_array"
 
+SWITCHES = {name: key for key, names in _GROUPS.items() for name in names} | {LIDAR_CHANNEL: "SIM_RECORD_LIDAR"}
+"""Which switch of the config turns a channel of the simulator on."""
+
 PLACEHOLDER_PATH = "path to sim"
 """What stands in a new config of the original; nobody has filled it in, so the built-in simulator is meant."""
 

@@ -22,6 +22,7 @@ from donkeysim.core.clock import Pacer
 from donkeysim.core.errors import DonkeySimError, SpecError, nearest_name
 from donkeysim.core.memory import give_back
 from donkeysim.drive.loop_report import LoopReport, PartTimes
+from donkeysim.drive.simulator_settings import SWITCHES
 
 SIGNAL_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 """Those this system has are taken; one that the caller's shell ignores stays ignored."""
@@ -314,6 +315,8 @@ def _check_input_count(name: str, call: Callable[..., Any], inputs: Sequence[str
 
 
 def _hint(name: str, channels: Iterable[str]) -> str:
+    if name in SWITCHES:
+        return f"; set {SWITCHES[name]} = True in myconfig.py, and the simulator writes it."
     nearest = nearest_name(name, channels)
     meant = f"; did you mean {nearest!r}?" if nearest else "."
     return f"{meant} A channel that has no writer needs a starting value: Vehicle({{{name!r}: ...}})."
