@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import gymnasium
@@ -168,6 +169,19 @@ def test_the_view_from_behind_is_drawn_on_request():
     env.reset()
     assert env.render().shape == (360, 640, 3)
     env.close()
+
+
+def test_steps_take_real_time_on_request():
+    """Programs by which a person drives rely on the original's pace."""
+    env = DonkeyEnv(conf={"real_time": True, "frame_skip": 2})
+    env.reset(seed=1)
+    begun = time.monotonic()
+    for _ in range(4):
+        env.step((0.0, 0.3))
+    assert time.monotonic() - begun > 0.35
+    env.close()
+    with pytest.raises(SpecError, match="real_time"):
+        gymnasium.make_vec("donkey-generated-track-v0", num_envs=2, conf={"real_time": True})
 
 
 @pytest.mark.original("gym-donkeycar", "a program's own keys in `conf`", "passed over, and told")

@@ -31,7 +31,6 @@ from donkeysim.world.lens import LARGEST_PICTURE, SMALLEST_SIDE
 from donkeysim.world.randomization import read_randomization
 from donkeysim.world.specs import NO_CHALLENGES, ChallengeSpec, LidarSpec, SceneSpec
 
-# The original's.
 DEFAULT_PORT = 9091
 """Where the original listens."""
 
@@ -44,9 +43,8 @@ UNUSED_KEYS = ("racer_name", "country", "bio", "guid", "headless")
 
 ENV_KEYS = (
     *("start_delay", "max_cte", "frame_skip", "cam_resolution", "log_level", "host", "port", "exe_path"),
-    *(*RANGE_KEYS, "action_log", "randomization", "look", "car", "camera"),
+    *(*RANGE_KEYS, "action_log", "randomization", "look", "car", "camera", "real_time"),
 )
-CHALLENGE_KEYS = tuple(field.name for field in dataclasses.fields(ChallengeSpec))
 
 LIDAR_FIELDS = {
     "deg_per_sweep_inc": ("degPerSweepInc", "2.0"),
@@ -70,7 +68,7 @@ _TABLES = {
     "cam_config": tuple(CAMERA_DEFAULTS),
     "cam_config_b": tuple(CAMERA_DEFAULTS),
     "lidar_config": tuple(LIDAR_FIELDS),
-    "challenges": CHALLENGE_KEYS,
+    "challenges": tuple(field.name for field in dataclasses.fields(ChallengeSpec)),
 }
 _LIMITS = {
     "start_delay": (0.0, 3600.0),
@@ -81,8 +79,7 @@ _LIMITS = {
 }
 """Least and greatest value of the keys that are fractional numbers."""
 
-FLAT_KEYS = (*ENV_KEYS, *ROAD_KEYS, *CAR_KEYS, *UNUSED_KEYS, *CAMERA_DEFAULTS, *LIDAR_FIELDS)
-"""Keys of a `conf` beside its tables."""
+_KNOWN = (*ENV_KEYS, *ROAD_KEYS, *CAR_KEYS, *UNUSED_KEYS, *CAMERA_DEFAULTS, *LIDAR_FIELDS, *_TABLES)
 _LIDAR_ONLY = tuple(key for key in LIDAR_FIELDS if key not in CAMERA_DEFAULTS)
 
 _log = logging.getLogger("donkeysim.envs")
@@ -107,6 +104,7 @@ class EnvConf:
         road: The message that asks for a road; None: as the scene has it.
         messages: Configure car, cameras and lidar, in this order.
         lidar: The lidar that runs, its values within their limits; None when it is off.
+        real_time: Whether a step takes as long as what it simulates.
     """
 
     experiment: Experiment = field(default_factory=Experiment)
@@ -123,6 +121,7 @@ class EnvConf:
     road: Message | None = None
     messages: tuple[Message, ...] = ()
     lidar: LidarSpec | None = None
+    real_time: bool = False
 
     @property
     def is_remote(self) -> bool:
@@ -170,11 +169,10 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
         raise SpecError(f"conf is {shorten(repr(conf))}, but must be a dict, for example {{'max_cte': 5}}.")
     given = dict(conf or {})
     given.pop("level", None)  # the original writes the scene into what it was given
-    known = (*FLAT_KEYS, *_TABLES)
-    own = [key for key in given if key not in known and nearest_name(str(key).lower(), known, ALIKE) is None]
+    own = [key for key in given if key not in _KNOWN and nearest_name(str(key).lower(), _KNOWN, ALIKE) is None]
     if own:
         _log.warning("conf knows no %s: for your own program, they do nothing here.", ", ".join(map(repr, own)))
-    _refuse_unknown("conf", [key for key in given if key not in own], known)
+    _refuse_unknown("conf", [key for key in given if key not in own], _KNOWN)
     for table, keys in _TABLES.items():
         _refuse_unknown(table, _read_table(given, table), keys)
     resolution = _read_resolution(given)
@@ -191,6 +189,7 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
         road=make_road_message(**road) if (road := {key: given[key] for key in ROAD_KEYS if key in given}) else None,
         messages=(*_make_messages(given, resolution), *((lidar_message,) if lidar_message else ())),
         lidar=read_lidar(lidar_message) if lidar_message else None,
+        real_time=bool(given.get("real_time", False)),
         **{key: _read_number(given, key, getattr(EnvConf, key), *limits) for key, limits in _LIMITS.items()},
     )
     if checked.is_remote:

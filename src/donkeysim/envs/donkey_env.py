@@ -5,6 +5,7 @@
 """
 
 import logging
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from donkeysim.core.clock import Pacer
 from donkeysim.core.errors import SpecError
 from donkeysim.core.types import ByteArray, Float32Array
 from donkeysim.envs.actions import ActionRange, read_action
@@ -29,7 +31,7 @@ from donkeysim.envs.rules import compute_reward, is_over, make_info
 from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.viewer import EndFunction, RewardFunction, Viewer
 from donkeysim.envs.waiting import WaitReport
-from donkeysim.envs.window import ShownEnv
+from donkeysim.envs.window import RATE, ShownEnv
 from donkeysim.sim.simulator import Simulator
 from donkeysim.sim.viewpoint import draw_car
 from donkeysim.world.telemetry import Telemetry
@@ -111,6 +113,7 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         self._viewer: Viewer | None = None
         self._moment: SensorFrame | None = None
         self._is_over = False
+        self._pacer = Pacer(1.0 / RATE, time.monotonic)
         actions = ActionRange(self.conf.steer_limit, self.conf.throttle_min, self.conf.throttle_max)
         self.action_space = actions.make_space()
         self.observation_space = gymnasium.spaces.Box(0, 255, self.conf.cam_resolution, np.uint8)
@@ -206,6 +209,7 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         else:
             raise SpecError("a simulator elsewhere chooses the start of its cars; leave the options of reset out.")
         self._moment = moment
+        self._pacer.restart()
         if self._viewer is not None:
             self._viewer.handler.over = False
             self._viewer.handler.take(moment)
@@ -252,6 +256,9 @@ class DonkeyEnv(ShownEnv[ByteArray]):
 
     def _advance(self) -> SensorFrame:
         self._moment = moment = self.car.step(*self.controls)
+        if self.conf.real_time:
+            threading.Event().wait(self._pacer.seconds_left())
+            self._pacer.take_beat()
         if self._viewer is None:
             self._is_over = self._is_over or is_over(moment, self.conf.max_cte)
             return moment

@@ -60,6 +60,10 @@ class DonkeyVectorEnv(FleetVectorEnv):
                 "conf names a simulator elsewhere (host, port or exe_path), but a batch drives in this process; leave "
                 "these keys out, or make single environments with vectorization_mode='sync'."
             )
+        if self.conf.real_time:
+            raise SpecError(
+                "real_time is for a single environment, as a person drives in it; leave it out for a batch."
+            )
         check_count("num_envs", num_envs)
         fleet = Fleet(
             replace(self.conf.experiment, scenes=(specify_place(scene, self.conf),)),
