@@ -1,6 +1,7 @@
 """Races: PettingZoo is content, a seed gives the same race, and all that happens in one is counted."""
 
 import importlib
+import pickle
 import sys
 
 import numpy as np
@@ -39,6 +40,16 @@ def test_pettingzoo_is_content(observe):
     parallel_seed_test(lambda: parallel_env(**settings), num_cycles=30)
     if isinstance(observe, str):  # of dicts it warns
         api_test(parallel_to_aec(parallel_env(**settings)), num_cycles=50)
+
+
+def test_a_copy_is_made_anew_as_the_first_was():
+    """SuperSuit, by which Stable-Baselines3 learns in PettingZoo's environments, pickles one to make many."""
+    first = parallel_env(cars=["anna", "bert"], observe="vector", threads=1)
+    first.reset(seed=3)
+    copied = pickle.loads(pickle.dumps(first))
+    assert copied.possible_agents == ["anna", "bert"]
+    for name, seen in copied.reset(seed=4)[0].items():
+        assert np.array_equal(seen, first.reset(seed=4)[0][name])
 
 
 def test_a_seed_gives_the_same_race_on_any_number_of_threads_and_another_one_another_grid():

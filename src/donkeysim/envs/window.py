@@ -70,27 +70,31 @@ class Window:
         self._pygame.display.quit()
 
 
-class ShownEnv(gymnasium.Env[Seen, Float32Array]):
-    """A single environment that shows itself: to programs by `render`, or to a human after every step.
+class MadeAnew:
+    """Made anew by the same arguments when copied, by `pickle` or `copy.deepcopy`; the copy begins with `reset`."""
 
-    A copy, by `pickle` or `copy.deepcopy`, is made anew by the same arguments and begins with `reset`.
-    """
+    _making: partial[Self]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Note how it is made, for copies."""
+        made = super().__new__(cls)
+        made._making = partial(cls, *args, **kwargs)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._making, ()
+
+
+class ShownEnv(MadeAnew, gymnasium.Env[Seen, Float32Array]):
+    """A single environment that shows itself: to programs by `render`, or to a human after every step."""
 
     metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own form)
         "render_modes": ["rgb_array", "human"],
         "render_fps": RATE,
     }
 
-    _making: partial[Self]
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Note how it is made, for copies."""
-        env = super().__new__(cls)
-        env._making = partial(cls, *args, **kwargs)
-        return env
-
-    def __reduce__(self) -> Any:
-        return self._making, (), {"spec": self.spec}
+    def __reduce__(self) -> tuple[Any, ...]:
+        return *super().__reduce__(), {"spec": self.spec}
 
     def __init__(self, render_mode: str | None) -> None:
         """Find a display if one is needed; where there is none, that is told and nothing is shown.

@@ -20,6 +20,7 @@ from donkeysim.envs.step import Step
 from donkeysim.envs.tasks import REWARDS, Task, reward_progress
 from donkeysim.envs.track_settings import TrackSettings, check_count, read_settings
 from donkeysim.envs.vector_env import choose_threads
+from donkeysim.envs.window import MadeAnew
 from donkeysim.racing.rules.course import survey_course
 from donkeysim.racing.rules.standings import Standing, Standings
 from donkeysim.racing.run.race_run import make_bodies
@@ -60,7 +61,7 @@ RACE_REWARDS: Mapping[str, RaceReward] = {"overtake": reward_overtake}
 """Rewards of races by name, besides those of `tasks.REWARDS`."""
 
 
-class RaceEnv(ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc]
+class RaceEnv(MadeAnew, ParallelEnv[str, Observation, Float32Array]):  # type: ignore[misc]
     """Cars that race each other.
 
     Attributes:
