@@ -32,6 +32,7 @@ _REQUEST_STARTS = tuple(
 )
 
 _BLANK = re.compile(rb"[ \t\r\n]*+")
+_GAP = re.compile(rb"[ \t\r\n\0\xef\xbb\xbf]*+")
 _STRING = re.compile(rb'(?:[^"\\\x00-\x1f]+|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*')
 _ESCAPE_BEGUN = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3})?")
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
@@ -150,7 +151,7 @@ class ObjectReader:
         return self._read_object(items)
 
     def _skip_blank(self, items: list[Item]) -> bool:
-        end = _BLANK.match(self._buffer).end()  # type: ignore[union-attr]
+        end = _GAP.match(self._buffer).end()  # type: ignore[union-attr]
         if end == len(self._buffer):
             self._buffer.clear()
             return False

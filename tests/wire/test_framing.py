@@ -34,7 +34,7 @@ def read_bytewise(stream):
     return read(*(stream[index : index + 1] for index in range(len(stream))))
 
 
-@pytest.mark.parametrize("between", [b"", b"\n", b"\r\n", b" ", b"\n\n \t"])
+@pytest.mark.parametrize("between", [b"", b"\n", b"\r\n", b" ", b"\n\n \t", b"\0", b"\r\n\0", b"\xef\xbb\xbf"])
 def test_objects_are_read_with_anything_blank_between_them(between):
     stream = between.join([GOOD, PRETTY, b"{}", GOOD]) + between
     expected = [json.loads(part) for part in (GOOD, PRETTY, b"{}", GOOD)]

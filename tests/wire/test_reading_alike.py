@@ -19,7 +19,7 @@ PIECES = [
     b"null", b"\xc3", b'{"a":1}', b'{"a":{}}', b'{"a":"\\n"}', b'{"a":"\\ud800"}', b'{"a":"\xff"}', b'{"a":01}',
     b'{"a":1e999}', b'{"a":' + b"7" * 401 + b"}",
     b'{"a":-0}', b'{"a":1}' + b" " * 300, b'{"a":\n', b'{"b":\n{"msg_type":"x"}}', b'{"a":"\n"}', b'{"a":"}"}',
-    b"{\x0c}",
+    b"{\x0c}", b"\0", b"\xef\xbb\xbf", b"\xef",
 ]  # fmt: skip
 
 HOSTILE = st.integers(0, 1 << 32).map(lambda seed: make_hostile(random.Random(seed)))

@@ -20,6 +20,7 @@ from donkeysim.wire.grammar import (
     BLANK,
     ESCAPE_BEGUN,
     FLAT_OBJECT,
+    GAP,
     LONG_NUMBER,
     MOST_BYTES,
     MOST_DEPTH,
@@ -168,7 +169,7 @@ class ObjectReader:
         return True
 
     def _skip_blank(self, items: list[Item]) -> bool:
-        end = BLANK.match(self._buffer).end()  # type: ignore[union-attr]
+        end = GAP.match(self._buffer).end()  # type: ignore[union-attr]
         if end == len(self._buffer):
             self._buffer.clear()
             return False

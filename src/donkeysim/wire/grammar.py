@@ -43,6 +43,9 @@ LONG_NUMBER = re.compile(rb"[-+0-9.eE]{%d}" % (MOST_DIGITS + 1))
 BLANK = re.compile(rb"[ \t\r\n]*+")
 """What may stand between tokens."""
 
+GAP = re.compile(rb"[ \t\r\n\0\xef\xbb\xbf]*+")
+"""What may stand between messages: also the end of a text of C, and the mark that writers of .NET begin UTF-8 with."""
+
 STRING = re.compile(rb'(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4}){0,%d}' % MOST_PIECES)
 """The next pieces of a text: what stands for itself, and whole escapes."""
 
