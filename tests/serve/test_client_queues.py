@@ -109,6 +109,21 @@ def test_nothing_quick_waits_for_a_plate():
     assert empty(queue) == [dress(car_name="A"), dress(car_name="B 2")]
 
 
+def test_nor_do_cameras_and_what_comes_after_them():
+    """Programs configure car and cameras in one breath, and drive: the first plate of all takes longest."""
+    doer = Doer()
+    doer.turns = QueueTurns(
+        doer.perform_next, lambda _, entry: entry != dress(car_name="A"), lambda _: False, doer.clock
+    )
+    lidar = read_request({"msg_type": "lidar_config", "maxRange": "20"}).request
+    queue = fill(dress(car_name="A"), CAMERA, lidar, control(steer=0.1))
+    queue.enlist()
+    doer.turns.add(queue)
+    for _ in range(3):
+        doer.take()
+    assert [entry for _, entry in doer.done] == [CAMERA, lidar, control(steer=0.1)]
+
+
 @pytest.mark.parametrize("first", [[], [SetStepMode(is_synchronous=True, step_count=None)]])
 def test_in_lock_step_and_from_its_beginning_each_control_counts(first):
     entries = [*first, control(steer=0.1), control(steer=0.2)]

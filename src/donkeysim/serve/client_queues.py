@@ -17,7 +17,7 @@ import msgspec
 from donkeysim.core.clock import Clock
 from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.wire import messages
-from donkeysim.wire.equipment import ConfigureCar
+from donkeysim.wire.equipment import ConfigureCamera, ConfigureCar, ConfigureLidar
 from donkeysim.wire.messages import DriveCar, RegenerateRoad, Request
 
 # Whoever asks for more is not read: the rest stays in the sender's own buffers, and memory here stays bounded.
@@ -34,6 +34,9 @@ MOST_PATIENT_SECONDS = 0.25
 
 HELD_SECONDS = 0.01
 """A queue that may not be emptied now is looked at again after this time [s]."""
+
+SENSORS = (ConfigureCamera, ConfigureLidar)
+"""What is costly and asks nothing of a car's looks."""
 
 # Who learns may think for seconds between two controls; but one stopped client must not hold all others for ever.
 MOST_SILENT_SECONDS = 10.0
@@ -117,11 +120,11 @@ class ClientQueue:
                 self._waiting.append(entry)
 
     def let_overtake(self) -> None:
-        """Let what is quick go before looks that come first, whose plates may take their time: not in lock-step."""
+        """Let controls and sensors go before looks that come first, whose plates take their time: not in lock-step."""
         with self._lock:
             index = next((at for at, entry in enumerate(self._waiting) if not isinstance(entry, ConfigureCar)), 0)
-            if index and not self._keeps_order and _is_quick(self._waiting[index]):
-                entry = self._waiting[index]
+            entry = self._waiting[index] if index else None
+            if entry is not None and not self._keeps_order and (_is_quick(entry) or isinstance(entry, SENSORS)):
                 del self._waiting[index]
                 self._waiting.appendleft(entry)
 
