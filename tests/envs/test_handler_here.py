@@ -66,6 +66,16 @@ def test_the_scene_changes_here_as_in_a_simulator_elsewhere(env, caplog):
     handler.fns["car_loaded"] = default
 
 
+def test_a_scene_that_conf_does_not_fit_is_told_and_the_car_drives_on(caplog):
+    env = DonkeyEnv("generated_track", {"look": "meadow"})
+    env.reset()
+    env.viewer.handler.send_load_scene("warehouse")
+    assert "it has no looks, so no 'meadow'" in caplog.text
+    assert env.viewer.handler.SceneToLoad == env.simulator.scene.name == "generated_track"
+    assert env.step((0.0, 0.3))[1] >= 0.0
+    env.close()
+
+
 def test_a_scene_that_runs_is_there_at_once(env):
     """Programs ask for it again, to have its cones elsewhere, and wait for `loaded`."""
     env.reset()

@@ -233,8 +233,12 @@ class Handler:
         if scene_name in SCENE_BY_ID or (car.scene_names and scene_name not in (*car.scene_names, car.scene)):
             _log.warning("%s is no scene: one of %s.", scene_name, ", ".join(car.scene_names or SCENE_BY_ID.values()))
             return
+        try:
+            car.go_to(scene_name)
+        except SceneError as error:
+            _log.warning("%s", error)
+            return
         self.SceneToLoad = scene_name
-        car.go_to(scene_name)
         if isinstance(car, BuiltInCar):
             self.on_recv_message({"msg_type": "car_loaded", "scene_name": scene_name})
 
