@@ -12,7 +12,7 @@ from donkeysim.car.config import load_config
 from donkeysim.core.errors import DonkeySimError
 from donkeysim.learn.dataset import make_examples, make_targets, make_vectors, read_records, split_examples
 from donkeysim.learn.kinds import PilotSpec, get_kind
-from stand_ins.steered_tub import CHANNELS, draw_post, write_steered_tub
+from stand_ins.steered_tub import write_steered_tub
 from tub.mixed import delete_range
 
 SPEC = PilotSpec(image_shape=(80, 80, 3))
@@ -143,15 +143,18 @@ def test_drives_without_steering_are_refused(tmp_path):
         read([tmp_path / "straight"])
 
 
-def test_records_without_an_angle_are_named(tmp_path):
-    from donkeysim.tub.writer import TubWriter
-
-    with TubWriter(tmp_path / "half", [name for name, _ in CHANNELS], [kind for _, kind in CHANNELS]) as writer:
-        for angle in (0.5, None):
-            picture = draw_post(0.0, np.random.default_rng(0))
-            writer.write_record({"cam/image_array": picture, "user/angle": angle, "user/throttle": 0.2})
-    with pytest.raises(DonkeySimError, match="'user/angle' is missing in record 1"):
-        read([tmp_path / "half"])
+def test_records_without_an_angle_are_left_out_and_counted(tub, tmp_path, caplog):
+    copy = shutil.copytree(tub, tmp_path / "data")
+    catalog = copy / "catalog_0.catalog"
+    lines = [json.loads(line) for line in catalog.read_text().splitlines()]
+    for number, value in ((4, None), (5, "left"), (11, True)):
+        lines[number]["user/angle"] = value
+    catalog.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    table = read([copy], "imu")
+    assert [record.index for record in table.records] == [*range(4), *range(6, 11), *range(12, 20)]
+    assert np.flatnonzero(~table.follows).tolist() == [0, 4, 9]  # what stood between two records is gone
+    assert table.channels.shape == (17, 6)
+    assert "3 records left out: 'user/angle' is missing in record 4." in caplog.text
 
 
 def test_a_filter_sees_what_the_original_shows_it(tub):

@@ -1,5 +1,6 @@
 """Recorded drives as examples to learn from: which records, in which order, what a network sees and should say."""
 
+import itertools
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -18,11 +19,6 @@ from donkeysim.tub.reader import TubReader, TubRecord, describe_command_keys, fi
 from donkeysim.tub.values import read_number
 
 _log = logging.getLogger(__name__)
-
-_NEED_NUMBERS = (
-    "every record to learn from needs it as a number. "
-    "Delete such records with donkey tubclean, or leave them out with TRAIN_FILTER."
-)
 
 # The noise of a stick that nobody touches.
 LEAST_STEERING = 0.01
@@ -95,22 +91,18 @@ def read_records(
     if not tub_paths:
         raise SpecError("no tub was given; name the folders to learn from: --tub data.")
     records: list[TubRecord] = []
-    follows: list[bool] = []
     dropped = 0
     with _search_beside(keep):
         for path in tub_paths:
-            previous: TubRecord | None = None
             for record in TubReader(path):
-                if keep is not None and not _ask_filter(keep, _view(record, path, config)):
+                if keep is None or _ask_filter(keep, _view(record, path, config)):
+                    records.append(record)
+                else:
                     dropped += 1
-                    continue
-                follows.append(previous is not None and record.follows(previous))
-                records.append(record)
-                previous = record
     _check_count(len(records), dropped, tub_paths)
     if dropped:
         _log.info("TRAIN_FILTER left out %s", format_count(dropped, "record"))
-    table = _make_table(records, follows, kind)
+    table = _make_table(records, kind)
     _check_steering(table, kind)
     return table
 
@@ -153,65 +145,72 @@ def _check_count(count: int, dropped: int, tub_paths: Sequence[Path]) -> None:
     raise DonkeySimError(f"there are no records in {named}; drive and record first, or run donkey sample.")
 
 
-def _make_table(records: list[TubRecord], follows: list[bool], kind: PilotKind) -> RecordTable:
-    rows = [_read_row(record, kind) for record in records]
+def _make_table(records: Sequence[TubRecord], kind: PilotKind) -> RecordTable:
+    """Return the table of the records that have all numbers a kind learns from; the log tells of the others.
+
+    Raises:
+        DonkeySimError: None has.
+    """
+    rows, kept, faults = [], [], []
+    for record in records:
+        try:
+            rows.append(_read_row(record, kind))
+        except DonkeySimError as error:
+            faults.append(error)
+        else:
+            kept.append(record)
+    if not kept:
+        raise _tell_lack(records, kind, faults[0])
+    if faults:
+        _log.warning("%s left out: %s.", format_count(len(faults), "record"), faults[0])
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         raise DonkeySimError(
-            f"the records give {' and '.join(map(str, sorted(widths)))} numbers for {', '.join(kind.channels)}; "
-            "all must give the same number."
+            f"the records give {' and '.join(str(width - 2) for width in sorted(widths))} numbers for "
+            f"{', '.join(kind.channels)}; all must give the same number."
         )
-    location: LongArray | None = None
-    if kind.form == "place":
-        location = np.rint(_read_column(records, [LOCATION_KEY] * len(records))).astype(np.int64)
-    commands = [find_command_keys(record.values) for record in records]
+    table = np.array(rows)
+    is_placed = kind.form == "place"
+    follows = [False, *(record.follows(before) for before, record in itertools.pairwise(kept))]
     return RecordTable(
-        records=records,
-        angle=_read_column(records, [angle for angle, _ in commands]),
-        throttle=_read_column(records, [throttle for _, throttle in commands]),
-        channels=np.array(rows, dtype=np.float32).reshape(len(records), -1),
-        location=location,
+        records=kept,
+        angle=table[:, 0],
+        throttle=table[:, 1],
+        channels=table[:, 3 if is_placed else 2 :].astype(np.float32),
+        location=np.rint(table[:, 2]).astype(np.int64) if is_placed else None,
         follows=np.array(follows, dtype=bool),
     )
 
 
 def _read_row(record: TubRecord, kind: PilotKind) -> list[float]:
-    """Return the numbers that a pilot reads beside the picture, one channel after the other."""
-    row = []
-    for name in kind.channels:
-        for x in np.ravel(read_channel(record.values, name)).tolist():
-            number = read_number(x)
-            if number is None:
-                raise DonkeySimError(_describe_no_number(record, name, x))
-            row.append(number)
-    return row
-
-
-def _read_column(records: Sequence[TubRecord], keys: Sequence[str]) -> FloatArray:
-    """Return each record's number under its key, shape [n].
+    """Return steering, throttle, the place where the kind has one, and what a pilot reads beside the picture.
 
     Raises:
-        DonkeySimError: One lacks it, or all do.
+        DonkeySimError: One of them is missing or no number.
     """
-    numbers = [read_number(record.values.get(key)) for record, key in zip(records, keys, strict=True)]
-    if any(number is not None for number in numbers):
-        if None not in numbers:
-            return np.array(numbers, dtype=np.float64)
-        first = numbers.index(None)
-        record, key = records[first], keys[first]
-        if key in record.values:
-            raise DonkeySimError(_describe_no_number(record, key, record.values[key]))
-        raise DonkeySimError(f"{key!r} is missing in record {record.index}; {_NEED_NUMBERS}")
-    names = LOCATION_KEY if keys[0] == LOCATION_KEY else describe_command_keys()
-    held = sorted({key for record in records for key in record.values})
-    raise DonkeySimError(
-        f"none of the {format_count(len(records), 'record')} has {keys[0]!r} as a number: they hold "
-        f"{shorten(', '.join(held) or 'nothing', 160)}. Pilots learn from {names}; record with a car that stores them."
+    names = [*find_command_keys(record.values), *([LOCATION_KEY] if kind.form == "place" else [])]
+    pairs = [(name, record.values.get(name)) for name in names]
+    for name in kind.channels:
+        value = read_channel(record.values, name)
+        pairs += [(name, x) for x in (value if isinstance(value, list) else [value])]
+    numbers = [read_number(value) for _, value in pairs]
+    if None in numbers:
+        name, value = pairs[numbers.index(None)]
+        state = "missing" if value is None else _shorten_value(value)
+        raise DonkeySimError(f"{name!r} is {state} in record {record.index}")
+    return [number for number in numbers if number is not None]
+
+
+def _tell_lack(records: Sequence[TubRecord], kind: PilotKind, first: DonkeySimError) -> DonkeySimError:
+    """Return what says that no record has all numbers a kind learns from, given what is wrong with the first."""
+    if isinstance(first, SpecError):
+        return first
+    names = f"{describe_command_keys()}{f' with {LOCATION_KEY}' if kind.form == 'place' else ''}"
+    held = shorten(", ".join(sorted({key for record in records for key in record.values})) or "nothing", 160)
+    return DonkeySimError(
+        f"none of the {format_count(len(records), 'record')} can be learned from: {first}; they hold {held}. "
+        f"Pilots learn from {names}; record with a car that stores them."
     )
-
-
-def _describe_no_number(record: TubRecord, key: str, value: Any) -> str:
-    return f"{key!r} is {_shorten_value(value)} in record {record.index}; {_NEED_NUMBERS}"
 
 
 def _shorten_value(value: Any) -> str:

@@ -212,7 +212,7 @@ def _judge_driving(glance: Glance) -> Iterator[Flaw]:
 def _judge_commands(glance: Glance) -> Iterator[Flaw]:
     """Tell of steering and throttle that no pilot learns from."""
     known = np.isfinite(glance.angle) & np.isfinite(glance.throttle)
-    yield from _tell_share("no_commands", glance, ~known, 0.0)  # training refuses each of them
+    yield from _tell_share("no_commands", glance, ~known, 0.0)
     angle = glance.angle[known]
     if len(angle) < LEAST_RECORDS:
         return

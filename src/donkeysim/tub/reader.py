@@ -243,7 +243,8 @@ def read_channel(values: Mapping[str, Any], channel: str) -> Any:
         if simulated in values:
             return values[simulated]
         raise SpecError(
-            f"the records have neither {channel!r} nor {simulated!r}; record with SIM_RECORD_GYROACCEL = True."
+            f"the records have no IMU's readings ({channel!r} of a car, {simulated!r} of a simulator); record with "
+            "HAVE_IMU = True, in a simulator with SIM_RECORD_GYROACCEL = True."
         )
     raise SpecError(f"the records have no {channel!r}, which this type of pilot reads beside the picture.")
 
