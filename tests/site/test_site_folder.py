@@ -10,7 +10,7 @@ import pytest
 
 from donkeysim.core.errors import DonkeySimError, describe_install
 from donkeysim.site import folder, modules
-from donkeysim.site.folder import CONTROL, CONTROL_FILES, PAGE, PILOTS, SHARED, write_site
+from donkeysim.site.folder import CONTROL, CONTROL_FILES, NAMED_FILE, PAGE, PILOTS, SHARED, write_site
 from donkeysim.world.specs import SceneSpec
 
 SPEC = SceneSpec("waveshare")
@@ -108,6 +108,20 @@ def test_a_pilot_whose_weights_lie_in_another_file_is_one_file_of_the_site(site,
     assert [weight.raw_data for weight in there.graph.initializer] == [
         weight.raw_data for weight in own.graph.initializer
     ]
+
+
+def test_a_tensor_called_location_is_no_name_of_another_file(tmp_path):
+    """As an input, within the network, and as a value whose type the file tells."""
+    helper = onnx.helper
+    seen = helper.make_tensor_value_info("seen", onnx.TensorProto.FLOAT, [1, 4, 4, 3])
+    value = helper.make_tensor_value_info("location", onnx.TensorProto.FLOAT, [1, 48])
+    answer = helper.make_tensor_value_info("answer", onnx.TensorProto.FLOAT, [1, 48])
+    nodes = [helper.make_node("Flatten", ["seen"], ["location"]), helper.make_node("Tanh", ["location"], ["answer"])]
+    graph = helper.make_graph(nodes, "mine", [seen], [answer], value_info=[value])
+    opsets = [helper.make_opsetid("", 13)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path / "mine.onnx")
+    assert b"\n\x08location\x12" in (tmp_path / "mine.onnx").read_bytes()
+    assert not NAMED_FILE.search((tmp_path / "mine.onnx").read_bytes())
 
 
 def test_the_folder_one_is_in_is_left_alone(site, tmp_path, monkeypatch):

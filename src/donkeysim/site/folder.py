@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -28,8 +29,11 @@ SHARED_FILES = ("base.css", "icon.svg", "asking.js", "elements.js", "languages.j
 CONTROL_FILES = ("driver.js", "gamepad.js", "joystick.js", "keys.js", "tilt.js")
 """What the site's page has in common with others."""
 
-NAMED_FILE = b"\n\x08location"
-"""Of an ONNX file that has its weights in another one, as PyTorch exports it: how the name of that begins."""
+NAMED_FILE = re.compile(rb"j(?:.|[\x80-\xff].)\n\x08location\x12.[^\n]", re.DOTALL)
+"""Of an ONNX file that has its weights in another one, as PyTorch exports it: what stands before the name of that.
+
+An entry of a tensor (field 13) has this key and a text; the type of a value called location begins with a new line.
+"""
 
 DRAWN_LATER = (
     *(
@@ -160,7 +164,7 @@ def _write_place(folder: Path, spec: SceneSpec, kernels: str, report: Report) ->
 
 def _write_pilot(folder: Path, path: Path) -> PilotEntry:
     content = read_onnx(path)
-    if path.suffix.lower() == ".onnx" and NAMED_FILE in content:  # a page asks for one file
+    if path.suffix.lower() == ".onnx" and NAMED_FILE.search(content):  # a page asks for one file
         onnx = import_extra("onnx", f"{path} has its weights in another file, and to put them into one needs onnx")
         content = onnx.load(path).SerializeToString()
     file = f"pilots/{path.stem}-{_hash(content)}.onnx"
