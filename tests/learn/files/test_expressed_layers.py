@@ -1,5 +1,6 @@
 """Layers of other people's networks that pilots' files say by others: the answers are those of Keras."""
 
+import h5py
 import numpy as np
 import pytest
 
@@ -29,7 +30,30 @@ LAYERS = {
     "stack": lambda layers: import_keras().Sequential([layers.Conv2D(4, 2), make_part(layers, 6, 9), layers.ReLU()]),
     "model twins": lambda layers: make_twins(layers),
     "every picture": lambda layers: layers.GaussianDropout(0.2),
+    "swish": lambda layers: layers.Conv2D(4, 3, activation="swish"),
+    "hard swish": lambda layers: layers.Activation("hard_silu"),
+    "relu6 by name": lambda layers: layers.Dense(4, activation="relu6"),
+    "leaky by name": lambda layers: layers.Activation("leaky_relu"),
+    "leaky as activation": lambda layers: layers.Conv2D(4, 3, activation=layers.LeakyReLU(0.2)),
+    "normalized": lambda layers: layers.Normalization(mean=[0.1, 0.2, -0.3, 0.0], variance=[0.5, 2.0, 1.0, 0.2]),
+    "seen and normalized": lambda layers: layers.Normalization(),
+    "operators": lambda layers: lambda x: 2.0 * ((x + 0.5) / 4.0 - 0.25) * (1.0 - x) + x,
+    "excited": lambda layers: lambda x: excite(layers, x),
+    "recurrent": lambda layers: lambda x: layers.GRU(5)(layers.Reshape((7, -1))(x)),
+    "recurrent stack": lambda layers: lambda x: stack_grus(layers, layers.Reshape((-1, 40))(x)),
 }
+
+
+def excite(layers, x):
+    """A squeeze and excitation, as EfficientNet has it."""
+    gate = layers.Dense(4, activation="sigmoid")(layers.GlobalAveragePooling2D(keepdims=True)(x))
+    flat = layers.Reshape((1, 1, 4))(layers.GlobalAveragePooling2D()(x))
+    return layers.Multiply()([x, gate, flat])
+
+
+def stack_grus(layers, x):
+    x = layers.GRU(6, return_sequences=True, reset_after=False)(x)
+    return layers.GRU(3, use_bias=False)(x)
 
 
 def make_part(layers, height=7, width=10):
@@ -86,14 +110,14 @@ def test_a_network_with_such_a_layer_drives_and_is_trained_further_as_it_is(name
     [
         (lambda layers: layers.ELU(0.5), "has settings of ELU that pilots here cannot have"),
         (lambda layers: layers.ReLU(6.0, negative_slope=0.1), "has settings of ReLU that pilots here cannot have"),
-        (lambda layers: layers.GlobalMaxPooling2D(keepdims=True), "has keepdims"),
-        (lambda layers: layers.GRU(3), "of the class GRU, which pilots here cannot have"),
+        (lambda layers: layers.SimpleRNN(3), "of the class SimpleRNN, which pilots here cannot have"),
+        (lambda layers: lambda x: 1.0 / x, r"computes 'true_divide.*' \(truedivide\), which pilots here cannot"),
     ],
 )
 def test_what_they_cannot_say_is_refused(make, told, tmp_path, monkeypatch):
     monkeypatch.setitem(LAYERS, "own", make)
     keras = import_keras()
-    picture = keras.Input((3, 8) if "GRU" in told else (24, 32, 3), name="img_in")
+    picture = keras.Input((3, 8) if "RNN" in told else (24, 32, 3), name="img_in")
     x = make(keras.layers)(picture)
     keras.Model(picture, keras.layers.Dense(2)(keras.layers.Flatten()(x))).save(tmp_path / "theirs.h5")
     with pytest.raises(PilotError, match=told):
@@ -118,3 +142,49 @@ def test_a_network_for_pictures_of_any_size_is_told_how_to_be_built_again(tmp_pa
     keras.Model(picture, keras.layers.Dense(2)(x)).save(tmp_path / "theirs.keras")
     with pytest.raises(PilotError, match=r"takes pictures of any size \(None, None, 3\); build it again"):
         load_pilot(tmp_path / "theirs.keras")
+
+
+def test_layers_within_models_whose_names_have_slashes_are_told_apart(tmp_path):
+    """As TensorFlow 2 writes MobileNetV3; Keras 3 takes them in no name."""
+    keras = import_keras()
+    layers = keras.layers
+    x = layers.Input((8, 8, 3))
+    y = layers.DepthwiseConv2D(1, name="block-depthwise")(x)
+    part = keras.Model(x, layers.BatchNormalization(name="block-depthwise-norm")(y), name="part")
+    picture = keras.Input((8, 8, 3), name="img_in")
+    model = keras.Model(picture, layers.Dense(2)(layers.Flatten()(part(picture))))
+    seen, path = make_picture(6, (8, 8, 3)), tmp_path / "theirs.h5"
+    expected = predict(model, seen[None].astype(np.float32) / 255.0)[0].ravel().tolist()
+    model.save(path)
+    with h5py.File(path, "r+") as file:
+        file.attrs["model_config"] = file.attrs["model_config"].replace("block-", "block/").replace("wise-n", "wise/n")
+        group = file["model_weights/part"]
+        names = [name.decode() if isinstance(name, bytes) else name for name in group.attrs["weight_names"]]
+        renamed = [name.replace("block-", "block/").replace("wise-n", "wise/n") for name in names]
+        for name, new in zip(names, renamed, strict=True):
+            group[new] = group[name][...]
+        group.attrs["weight_names"] = renamed
+    assert load_pilot(path).run(seen) == pytest.approx(expected, abs=1e-5)
+    assert "part_block_depthwise_norm" in [layer.name for layer in load_model(path).layers]
+
+
+@pytest.mark.original("Pilots", "`TimeDistributed` models before a `GRU`", "drive")
+@pytest.mark.parametrize("ending", [".h5", ".keras"])
+def test_a_model_that_looks_at_every_picture_of_a_sequence_drives(ending, tmp_path):
+    keras = import_keras()
+    layers = keras.layers
+    frame = keras.Input((12, 16, 3), name="frame")
+    x = layers.LeakyReLU()(layers.Conv2D(4, 3, strides=2, name="conv1")(frame))
+    x = layers.Add()([x, layers.Conv2D(4, 1, activation="swish")(x)])
+    eye = keras.Model(frame, layers.Flatten()(layers.SeparableConv2D(3, 3)(x)), name="eye")
+    pictures = keras.Input((3, 12, 16, 3), name="img_in")
+    x = layers.GRU(5)(layers.TimeDistributed(eye)(pictures))
+    model = keras.Model(pictures, layers.Dense(2, name="model_outputs")(x))
+    model.save(tmp_path / f"theirs{ending}")
+    seen = make_picture(6, (12, 16, 3))
+    expected = predict(model, np.repeat(seen[None, None], 3, axis=1).astype(np.float32) / 255.0)[0].ravel().tolist()
+    pilot = load_pilot(tmp_path / f"theirs{ending}")
+    assert pilot.kind == "rnn"
+    assert pilot.run(seen) == pytest.approx(expected, abs=1e-5)
+    save_model(load_model(tmp_path / f"theirs{ending}"), tmp_path / "ours.onnx", "rnn", SmallConfig)
+    assert load_pilot(tmp_path / "ours.onnx").run(seen) == pytest.approx(expected, abs=1e-5)

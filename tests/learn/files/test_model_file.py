@@ -99,6 +99,48 @@ def test_inputs_that_the_original_joins_with_tensorflows_own_function_are_read(t
     assert load_pilot(path).run(PICTURE, readings) == expected
 
 
+@pytest.mark.original("Pilots", "`x / 127.5 - 1`, `x + y` … between layers", "drive")
+@pytest.mark.parametrize(
+    ("function", "node", "factor"),
+    [
+        ("math.truediv", ["conv2d_1", 0, 0, {"y": 4.0, "name": None}], 0.25),
+        ("math.multiply", ["_CONSTANT_VALUE", -1, 0.5, {"y": ["conv2d_1", 0, 0], "name": None}], 0.5),
+        ("__operators__.add", ["conv2d_1", 0, 0, {"y": ["conv2d_1", 0, 0], "name": None}], 2.0),
+    ],
+)
+def test_what_tensorflow_computes_between_layers_is_read(tmp_path, function, node, factor):
+    """As tf.keras 2.4 to 2.15 writes it; a factor behind a ReLU is one of the weights before it."""
+    path = tmp_path / "theirs.h5"
+    save_model(get_model("linear"), path, "linear", DefaultConfig)
+
+    def compute(config):
+        own = {"name": "dropout", "trainable": True, "dtype": "float32", "function": function}
+        find_layer(config, "dropout").update({"class_name": "TFOpLambda", "config": own, "inbound_nodes": [node]})
+
+    edit_config(path, compute)
+    with h5py.File(path, "r+") as file:
+        for weight in file["model_weights/conv2d_1/conv2d_1"].values():
+            weight[...] = weight[...] / factor
+    save_model(get_model("linear"), tmp_path / "plain.h5", "linear", DefaultConfig)
+    assert load_pilot(path).run(PICTURE) == pytest.approx(load_pilot(tmp_path / "plain.h5").run(PICTURE), abs=1e-5)
+
+
+@pytest.mark.original("Pilots", "`latent` of donkeycar 3 and 4", "drives as `linear`")
+def test_a_pilot_that_also_draws_its_picture_drives(tmp_path):
+    keras = import_keras()
+    layers = keras.layers
+    picture = keras.Input((24, 32, 3), name="img_in")
+    seen = layers.Conv2D(4, 5, strides=4, activation="relu")(picture)
+    drawn = layers.Conv2DTranspose(1, 3, strides=2, name="img_out")(seen)
+    answers = [layers.Dense(1, name=f"n_outputs{number}")(layers.Flatten()(seen)) for number in (0, 1)]
+    model = keras.Model(picture, [drawn, *answers])
+    model.save(tmp_path / "latent.h5")
+    image = make_picture(5, (24, 32, 3))
+    expected = [float(output.item()) for output in predict(model, image[None].astype(np.float32) / 255.0)[1:]]
+    pilot = load_pilot(tmp_path / "latent.h5")
+    assert (pilot.kind, list(pilot.run(image))) == ("linear", pytest.approx(expected, abs=1e-5))
+
+
 @pytest.mark.original("Pilots", "stacks of layers of older Keras", "drive")
 def test_a_stack_of_layers_of_an_older_keras_is_read(tmp_path):
     path = tmp_path / "old.h5"
@@ -359,7 +401,9 @@ def test_a_layer_that_holds_code_is_never_run(linear_h5):
 
     edit_config(linear_h5, add_code)
     for load in (load_pilot, load_model):
-        with pytest.raises(PilotError, match="'dropout' is of the class Lambda, which pilots here cannot have"):
+        with pytest.raises(
+            PilotError, match=r"'dropout' is a Lambda, whose code is never run here; build .* Rescaling"
+        ):
             load(linear_h5)
 
 

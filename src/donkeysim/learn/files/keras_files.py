@@ -43,6 +43,7 @@ _KERAS_VERSION = "2.15.0"
 _WEIGHT_NAMES = {
     "BatchNormalization": ("gamma", "beta", "moving_mean", "moving_variance"),
     "LSTM": ("lstm_cell/kernel", "lstm_cell/recurrent_kernel", "lstm_cell/bias"),
+    "GRU": ("gru_cell/kernel", "gru_cell/recurrent_kernel", "gru_cell/bias"),
 }
 """Names of weights of a class of layers; kernel and bias for all others."""
 
@@ -124,9 +125,10 @@ def _read_layer(group: Any, layer: Layer) -> tuple[Float32Array, ...]:
     own = group[holder]
     names = [_read_text(name) for name in own.attrs.get("weight_names", ())]
     if layer.path:
-        inner = [name for _, name in layer.path[1:]]
-        with_models = [name for name in names if name.split("/")[: len(inner)] == inner]
-        names = with_models or [name for name in names if inner[-1] in name.split("/")[:-1]]  # Keras 2 leaves them out
+        inner, last = "/".join(name for _, name in layer.path[1:]), layer.path[-1][1]
+        with_models = [name for name in names if name.startswith(f"{inner}/")]
+        found = with_models or [name for name in names if f"/{last}/" in f"/{name}"]  # Keras 2 leaves them out
+        names = [name for name in found if f"/{name}".rpartition("/")[0].endswith(f"/{last}")] or found
     return tuple(read_weight(own[name]) for name in names)
 
 
@@ -283,7 +285,8 @@ def _read_weights(network: Network, group: Any) -> Network:
                 number = next(counts[(*above, stem)])
                 folders[path[: depth + 1]] = f"{stem}_{number}" if number else stem
             if depth + 1 < len(path):
-                holder = holder[folders[path[: depth + 1]]]["layers"]
+                holder = holder[folders[path[: depth + 1]]]
+                holder = (holder["layer"] if class_name == "TimeDistributed" else holder)["layers"]
         return _read_zipped_layer(holder, folders[path])
 
     return network.fill(find_weights)

@@ -5,7 +5,6 @@ former up to Keras 2.2 and TensorFlow 1. A `Network` means the one of Keras 3: g
 there what they said before, with no rounding beyond that of float32.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,13 +13,20 @@ import numpy as np
 
 from donkeysim.core.errors import PilotError
 from donkeysim.core.types import Float32Array
+from donkeysim.learn.files.layer_shapes import clean_name, express_layers, repeat_layer
 from donkeysim.learn.files.network import Layer, Network, pick_settings, sort_layers
 
 _OLD_NAMES = {"Convolution2D": "Conv2D", "Convolution3D": "Conv3D", "Merge": "Concatenate"}
 
 _MODELS = ("Functional", "Model", "Sequential")
 
+_OPERATORS = ("TFOpLambda", "TensorFlowOpLayer")
+"""Of Keras 2; those of Keras 3 have classes of their own."""
+
 _FACTOR = 6.0 / 5.0
+
+_PICTURE_OUTPUT = "img_out"
+"""Of the original's pilots of the type latent: the picture drawn again, which only training looks at."""
 
 
 def read_model_config(config: Mapping[str, Any]) -> Network:
@@ -40,13 +46,28 @@ def read_model_config(config: Mapping[str, Any]) -> Network:
 
 
 def _read_functional(config: Mapping[str, Any]) -> Network:
-    layers, ends = _unfold([(entry, tuple(_find_sources(entry))) for entry in config["layers"]])
+    names = _list_names(config["output_layers"])
+    driving = [name for name in names if name != _PICTURE_OUTPUT] or names
+    entries = {str(entry.get("name") or entry["config"]["name"]): entry for entry in config["layers"]}
+    sources = {name: tuple(_find_sources(entry)) for name, entry in entries.items()}
+    used = _find_used(sources, [*driving, *_list_names(config["input_layers"])]) if driving != names else entries
+    layers, ends = _unfold([(entry, sources[name]) for name, entry in entries.items() if name in used])
     inputs = tuple(_list_names(config["input_layers"]))
-    outputs = tuple(ends.get(name, name) for name in _list_names(config["output_layers"]))
+    outputs = tuple(ends.get(name, name) for name in driving)
     ordered = sort_layers(layers)
     if missing := {*inputs, *outputs} - {layer.name for layer in ordered}:
         raise PilotError(f"the network has no layer {min(missing)!r}, which is among its ends; the file is broken.")
     return Network(str(config.get("name", "model")), ordered, inputs, outputs)
+
+
+def _find_used(sources: Mapping[str, tuple[str, ...]], ends: list[str]) -> set[str]:
+    """Return the names of layers that something depends on."""
+    used: set[str] = set()
+    waiting = [name for name in ends if name in sources]
+    while waiting:
+        used.add(name := waiting.pop())
+        waiting += [source for source in sources[name] if source in sources and source not in used]
+    return used
 
 
 def _read_sequential(config: Any) -> Network:
@@ -73,10 +94,12 @@ def _unfold(entries: list[tuple[Mapping[str, Any], tuple[str, ...]]]) -> tuple[l
     ends: dict[str, str] = {}
     taken = {str(entry.get("name") or entry["config"]["name"]) for entry, _ in entries}
     for entry, sources in entries:
-        if entry["class_name"] not in _MODELS:
+        is_repeated = entry["class_name"] == "TimeDistributed"
+        held = entry["config"]["layer"] if is_repeated else entry
+        if held["class_name"] not in _MODELS:
             layers.append(_read_layer(entry, sources))
             continue
-        model, name = read_model_config(entry), str(entry.get("name") or entry["config"]["name"])
+        model, name = read_model_config(held), str(entry.get("name") or entry["config"]["name"])
         if len(model.inputs) != 1 or len(model.outputs) != 1 or len(sources) != 1:
             raise PilotError(f"the model {name!r} within the network has several inputs or outputs; it must have one.")
         names = {layer.name: _find_name(f"{name}_{layer.name}", taken) for layer in model.layers}
@@ -84,14 +107,15 @@ def _unfold(entries: list[tuple[Mapping[str, Any], tuple[str, ...]]]) -> tuple[l
         for layer in model.layers[1:]:
             path = ((str(entry["class_name"]), name), *(layer.path or ((layer.class_name, layer.name),)))
             came = tuple(names[source] for source in layer.sources)
-            layers.append(replace(layer, name=names[layer.name], sources=came, path=path))
+            named = replace(layer, name=names[layer.name], sources=came, path=path)
+            layers.append(repeat_layer(named) if is_repeated and len(came) == 1 else named)
         ends[name] = names[model.outputs[0]]
     return [replace(layer, sources=tuple(ends.get(name, name) for name in layer.sources)) for layer in layers], ends
 
 
 def _find_name(wanted: str, taken: set[str]) -> str:
-    """Return a name that no layer has, and take it; without dots, which PyTorch forbids."""
-    name = wanted.replace(".", "_")
+    """Return a name that no layer has, and take it."""
+    name = clean_name(wanted)
     while name in taken:
         name += "_"
     taken.add(name)
@@ -106,8 +130,8 @@ def _read_layer(entry: Mapping[str, Any], sources: tuple[str, ...]) -> Layer:
         return Layer(class_name, name, {"shape": _read_shape(config)}, ())
     if class_name == "TimeDistributed":
         return Layer(class_name, name, {}, sources, inner=_read_layer(config["layer"], ()))
-    if class_name in ("TFOpLambda", "TensorFlowOpLayer") and "concat" in str(config.get("function", name)):
-        return Layer("Concatenate", name, {"axis": -1}, sources)
+    if _is_operator(entry):
+        return _read_operator(entry, name, sources)
     settings = pick_settings(class_name, config, name)
     return Layer(class_name, name, settings, sources)
 
@@ -133,7 +157,62 @@ def _find_sources(entry: Mapping[str, Any]) -> Iterator[str]:
     if len(nodes) > 1:
         raise PilotError(f"the layer {entry.get('name')!r} is used more than once, which pilots' files cannot hold.")
     for node in nodes:
-        yield from _find_tensors(node)
+        if _is_operator(entry):
+            yield from (operand for operand in _list_operands(node) if isinstance(operand, str))
+        else:
+            yield from _find_tensors(node)
+
+
+def _is_operator(entry: Mapping[str, Any]) -> bool:
+    """Return whether an entry is an operation on tensors, as x / 127.5 - 1 makes two, and no layer."""
+    is_new = any(isinstance(node, Mapping) for node in entry.get("inbound_nodes", ()))
+    is_layer = "trainable" in entry["config"] if is_new else entry["class_name"] not in _OPERATORS
+    return not is_layer
+
+
+def _list_operands(node: Any) -> list[Any]:
+    """Return what an operation takes, in order: names of layers, numbers and others."""
+    if isinstance(node, Mapping):
+        values = [*node["args"], *node.get("kwargs", {}).values()]
+    elif isinstance(node[0], str):
+        first = node[2] if node[0] == "_CONSTANT_VALUE" else node[:3]
+        values = [first, *(value for key, value in node[3].items() if key == "y")]
+    else:
+        values = node
+    operands: list[Any] = []
+    for value in values:
+        operands += [*_find_tensors(value)] or [value if isinstance(value, int | float) else None]
+    return operands
+
+
+def _read_operator(entry: Mapping[str, Any], name: str, sources: tuple[str, ...]) -> Layer:
+    """Return the layer that says the same as an operation.
+
+    Raises:
+        PilotError: There is none.
+    """
+    config, (node,) = entry["config"], entry["inbound_nodes"]
+    function = str(config.get("function") or entry["class_name"]).rpartition(".")[2].lower()
+    if "concat" in function or "concat" in name:
+        return Layer("Concatenate", name, {"axis": config.get("axis", -1)}, sources)
+    if function in ("relu", "sigmoid", "tanh"):
+        return Layer("Activation", name, {"activation": function}, sources)
+    operands = _list_operands(node)
+    if len(operands) == len(sources) == 2 and function in ("add", "multiply"):
+        return Layer(function.capitalize(), name, {}, sources)
+    numbers = [operand for operand in operands if isinstance(operand, int | float)]
+    if len(operands) == 2 and len(numbers) == len(sources) == 1:
+        (number,), is_first = numbers, operands[0] is numbers[0]
+        scales = {"add": 1.0, "subtract": -1.0 if is_first else 1.0, "multiply": number}
+        if not is_first and number:
+            scales |= {"truediv": 1.0 / number, "truedivide": 1.0 / number, "divide": 1.0 / number}
+        if function in scales:
+            offset = {"add": number, "subtract": number if is_first else -number}.get(function, 0.0)
+            return Layer("Rescaling", name, {"scale": scales[function], "offset": offset}, sources)
+    raise PilotError(
+        f"the network computes {name!r} ({function}), which pilots here cannot; convert the file to .onnx where it was "
+        "made (tf2onnx or torch.onnx.export) and give that."
+    )
 
 
 def _find_tensors(node: Any) -> Iterator[str]:
@@ -197,7 +276,7 @@ def read_gates(network: Network, keras_version: str) -> Network:
     """Return a network, with weights, as it came from a file of a version of Keras ("2.2.4-tf"), in Keras 3's terms.
 
     Raises:
-        PilotError: It has hard_sigmoid elsewhere than at the gates of an LSTM.
+        PilotError: It has hard_sigmoid elsewhere than at the gates of an LSTM or a GRU.
     """
     return express_layers(network if keras_version.startswith("3.") else _scale(network, _FACTOR))
 
@@ -206,7 +285,7 @@ def write_gates(network: Network) -> Network:
     """Return a network as a file of Keras 2 must have it.
 
     Raises:
-        PilotError: It has hard_sigmoid elsewhere than at the gates of an LSTM.
+        PilotError: It has hard_sigmoid elsewhere than at the gates of an LSTM or a GRU.
     """
     return _scale(network, 1.0 / _FACTOR)
 
@@ -219,91 +298,17 @@ def _scale_layer(layer: Layer, factor: float) -> tuple[Float32Array, ...]:
     settings = (layer.inner or layer).settings
     if "hard_sigmoid" not in settings.values():
         return layer.weights
-    if layer.class_name != "LSTM" or settings.get("activation") == "hard_sigmoid":
+    if layer.class_name not in ("LSTM", "GRU") or settings.get("activation") == "hard_sigmoid":
         raise PilotError(
             f"the layer {layer.name!r} has the activation hard_sigmoid, which Keras 2 and 3 compute differently; only "
-            "the gates of an LSTM can have it (recurrent_activation)."
+            "the gates of an LSTM or a GRU can have it (recurrent_activation)."
         )
-    return tuple(_scale_gates(weight, factor) for weight in layer.weights)
+    factors = [factor, factor, 1.0, factor][: 4 if layer.class_name == "LSTM" else 3]
+    return tuple(_scale_gates(weight, factors) for weight in layer.weights)
 
 
-def _scale_gates(weight: Float32Array, factor: float) -> Float32Array:
-    """Scale the gates in a weight, shape [..., 4 * units]: in, forget and out, but not the cell's input, the third."""
-    factors = np.array([factor, factor, 1.0, factor], dtype=np.float32)[:, np.newaxis]
-    gates: Float32Array = weight.reshape(*weight.shape[:-1], 4, -1) * factors
+def _scale_gates(weight: Float32Array, factors: list[float]) -> Float32Array:
+    """Scale the gates in a weight, shape [..., gate_count * units]; the third is what they let in."""
+    spread = np.array(factors, dtype=np.float32)[:, np.newaxis]
+    gates: Float32Array = weight.reshape(*weight.shape[:-1], len(factors), -1) * spread
     return gates.reshape(weight.shape)
-
-
-def express_layers(network: Network) -> Network:
-    """Return a network, with weights, whose layers are all of `LAYER_SETTINGS`; it says the same.
-
-    Raises:
-        PilotError: It has a layer with a setting that those cannot say.
-    """
-    layers = tuple(part for layer in network.layers for part in _express(layer))
-    names = Counter(layer.name for layer in layers)
-    if twice := [name for name, count in names.items() if count > 1]:
-        raise PilotError(f"two layers of the network would be called {twice[0]!r}; give one of them another name.")
-    return replace(network, layers=layers)
-
-
-def _express(layer: Layer) -> list[Layer]:
-    """Return what says the same as a layer; the last has its name."""
-    if layer.inner is not None:
-        inner = _express(replace(layer.inner, weights=layer.weights))
-        if len(inner) > 1:
-            raise PilotError(f"the layer {layer.inner.name!r} cannot be done to every picture of a sequence here.")
-        return [replace(layer, inner=replace(inner[0], weights=()), weights=inner[0].weights)]
-    name = layer.class_name
-    if name in ("GaussianNoise", "GaussianDropout", "AlphaDropout"):  # nothing while driving
-        return [replace(layer, class_name="Dropout", settings={"rate": layer.settings.get("rate", 0.0)})]
-    if name in ("DepthwiseConv2D", "SeparableConv2D"):
-        return _express_convolution(layer)
-    return _express_activation(layer) if name in ("ReLU", "LeakyReLU", "ELU", "Softmax") else [layer]
-
-
-def _express_convolution(layer: Layer) -> list[Layer]:
-    """A convolution of each channel alone is one in groups of one; a separable one has another over all behind it."""
-    kernel, *others = layer.weights
-    *size, channels, multiplier = kernel.shape
-    grouped = {"filters": channels * multiplier, "groups": channels}
-    weight = kernel.reshape(*size, 1, channels * multiplier)
-    if layer.class_name == "DepthwiseConv2D":
-        return [replace(layer, class_name="Conv2D", settings={**layer.settings, **grouped}, weights=(weight, *others))]
-    pointwise, *bias = others
-    own = {**layer.settings, **grouped, "activation": "linear", "use_bias": False}
-    first = replace(layer, class_name="Conv2D", name=f"{layer.name}_depthwise", settings=own, weights=(weight,))
-    kept = {key: value for key, value in layer.settings.items() if key in ("activation", "use_bias")}
-    point = {**kept, "filters": pointwise.shape[-1], "kernel_size": (1, 1)}
-    return [
-        first,
-        replace(layer, class_name="Conv2D", settings=point, sources=(first.name,), weights=(pointwise, *bias)),
-    ]
-
-
-def _express_activation(layer: Layer) -> list[Layer]:
-    settings, plain = layer.settings, replace(layer, class_name="Activation", settings={"activation": "relu"})
-    most, slope = settings.get("max_value"), settings.get("negative_slope", settings.get("alpha"))
-    if layer.class_name in ("ELU", "Softmax"):
-        if (slope, settings.get("axis", -1)) in ((None, -1), (1.0, -1)):
-            return [replace(plain, settings={"activation": layer.class_name.lower()})]
-    elif not settings.get("threshold") and (most is None or not slope):
-        if most is not None:
-            return _add_part(layer, -1.0, float(most))
-        return _add_part(layer, float(slope), 0.0) if slope else [plain]
-    raise PilotError(f"the layer {layer.name!r} has settings of {layer.class_name} that pilots here cannot have.")
-
-
-def _add_part(layer: Layer, factor: float, beyond: float) -> list[Layer]:
-    """Return max(0, x) and a part: -max(0, x - beyond) where `factor` is -1, else `factor` * min(0, x)."""
-    name, limits = layer.name, factor < 0.0
-    names = [f"{name}_{part}" for part in ("positive", "turned", "cut", "part")]
-    relu, made = {"activation": "relu"}, layer.sources
-    scale, offset = (1.0, -beyond) if limits else (-1.0, 0.0)
-    return [
-        Layer("Activation", names[0], relu, made),
-        Layer("Rescaling", names[1], {"scale": scale, "offset": offset}, made),
-        Layer("Activation", names[2], relu, (names[1],)),
-        Layer("Rescaling", names[3], {"scale": factor if limits else -factor, "offset": 0.0}, (names[2],)),
-        Layer("Add", name, {}, (names[0], names[3])),
-    ]

@@ -1,12 +1,30 @@
-"""What layers of Keras mean in numbers, for all files that hold graphs: weights, sizes, edges."""
+"""What layers of Keras mean: in numbers, for all files that hold graphs, and in layers of fewer classes."""
 
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from donkeysim.core.errors import PilotError
 from donkeysim.core.types import Float32Array
-from donkeysim.learn.files.network import Layer
+from donkeysim.learn.files.network import Layer, Network, pick_settings
+
+ACTIVATION_CLASSES = ("ReLU", "LeakyReLU", "ELU", "Softmax")
+
+EXPRESSED_ACTIVATIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "relu6": ("ReLU", {"max_value": 6.0}),
+    "leaky_relu": ("LeakyReLU", {"negative_slope": 0.2}),
+}
+"""Activations that are layers with settings."""
+
+GATED_ACTIVATIONS = ("swish", "silu", "hard_swish", "hard_silu")
+"""Activations that are products of what they take and a gate of it."""
+
+POINTWISE = ("Activation", "Rescaling", "Add", "Multiply")
+"""Layers that do the same to every number, so to every picture of a sequence as well."""
 
 
 def take_weights(layer: Layer, *shapes: tuple[int, ...]) -> list[Float32Array]:
@@ -90,6 +108,35 @@ def read_scaling(layer: Layer) -> tuple[Float32Array, Float32Array]:
     return np.asarray(settings["scale"], dtype=np.float32), np.asarray(settings.get("offset", 0.0), dtype=np.float32)
 
 
+def take_gates(layer: Layer, width: int, gate_count: int) -> tuple[list[Float32Array], str]:
+    """Return the weights of an LSTM (4 gates) or a GRU (3), and the activation of its gates.
+
+    Raises:
+        PilotError: It is not a plain one, or the weights do not fit.
+    """
+    settings, units = layer.settings, int(layer.settings["units"])
+    gate = str(settings.get("recurrent_activation", "sigmoid"))
+    is_plain = settings.get("activation", "tanh") == "tanh" and gate in ("sigmoid", "hard_sigmoid")
+    if not is_plain or settings.get("go_backwards", False):
+        raise PilotError(
+            f"the {layer.class_name} {layer.name!r} is not a plain one (tanh; sigmoid or hard_sigmoid; forwards); "
+            "it cannot be written."
+        )
+    size = gate_count * units
+    bias = (2, size) if layer.class_name == "GRU" and settings.get("reset_after", True) else (size,)
+    return take_weights(layer, (width, size), (units, size), bias), gate
+
+
+def resolve_shape(layer: Layer, count: int) -> tuple[int, ...]:
+    """Return the shape that a Reshape gives `count` numbers, without the batch; one axis may be -1."""
+    shape = tuple(map(int, layer.settings["target_shape"]))
+    rest = math.prod(size for size in shape if size >= 0)
+    shape = tuple(count // max(rest, 1) if size < 0 else size for size in shape)
+    if math.prod(shape) != count:
+        raise PilotError(f"the layer {layer.name!r} makes {shape} of {count} numbers; the file is broken.")
+    return shape
+
+
 def check_padding(layer: Layer) -> str:
     """Return the padding of a convolution or a pooling, "valid" or "same".
 
@@ -109,3 +156,149 @@ def shrink_axes(
     if padding == "same":
         return tuple(-(-size // stride) for size, stride in zip(sizes, strides, strict=True))
     return tuple((size - over) // stride + 1 for size, over, stride in zip(sizes, reach, strides, strict=True))
+
+
+def express_layers(network: Network) -> Network:
+    """Return a network, with weights, whose layers are all of `LAYER_SETTINGS`; it says the same.
+
+    Raises:
+        PilotError: It has a layer with a setting that those cannot say.
+    """
+    layers = tuple(part for layer in network.layers for part in _express(layer))
+    layers, network = _rename(layers), replace(network, outputs=tuple(map(clean_name, network.outputs)))
+    names = Counter(layer.name for layer in layers)
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise PilotError(f"two layers of the network would be called {twice[0]!r}; give one of them another name.")
+    return replace(network, layers=layers)
+
+
+def _rename(layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
+    return tuple(
+        replace(layer, name=clean_name(layer.name), sources=tuple(map(clean_name, layer.sources))) for layer in layers
+    )
+
+
+def clean_name(name: str) -> str:
+    """Return a layer's name without dots, which PyTorch forbids, and slashes, which Keras 3 does."""
+    return name.replace(".", "_").replace("/", "_")
+
+
+def _express(layer: Layer) -> list[Layer]:
+    """Return what says the same as a layer; the last has its name."""
+    activation = layer.settings.get("activation")
+    if isinstance(activation, Mapping) or activation in (*GATED_ACTIVATIONS, *EXPRESSED_ACTIVATIONS):
+        return _split_activation(layer, activation)
+    if layer.inner is not None:
+        parts = _express(replace(layer.inner, name=layer.name, sources=layer.sources, weights=layer.weights))
+        return [part if part.class_name in POINTWISE else repeat_layer(part) for part in parts]
+    name = layer.class_name
+    if name in ("GaussianNoise", "GaussianDropout", "AlphaDropout"):  # nothing while driving
+        return [replace(layer, class_name="Dropout", settings={"rate": layer.settings.get("rate", 0.0)})]
+    if name == "Normalization":
+        return [_express_normalization(layer)]
+    if layer.settings.get("keepdims"):
+        pooled = {key: value for key, value in layer.settings.items() if key != "keepdims"}
+        before = replace(layer, name=f"{layer.name}_pooled", settings=pooled)
+        return [before, Layer("Reshape", layer.name, {"target_shape": (1, 1, -1)}, (before.name,))]
+    if name in ("DepthwiseConv2D", "SeparableConv2D"):
+        return _express_convolution(layer)
+    return _express_activation(layer) if name in ACTIVATION_CLASSES else [layer]
+
+
+def repeat_layer(layer: Layer) -> Layer:
+    """Return a layer that does to every picture of a sequence what another does to one.
+
+    Raises:
+        PilotError: The other one does so already.
+    """
+    if layer.inner is not None:
+        raise PilotError(f"the layer {layer.name!r} is done to sequences of sequences, which pilots here cannot have.")
+    inner = replace(layer, sources=(), weights=(), path=())
+    return replace(layer, class_name="TimeDistributed", settings={}, inner=inner)
+
+
+def _split_activation(layer: Layer, activation: Any) -> list[Layer]:
+    """Return a layer without its activation, and that as layers of its own."""
+    before: list[Layer] = []
+    if layer.class_name != "Activation":
+        plain = {**layer.settings, "activation": "linear"}
+        before = _express(replace(layer, name=f"{layer.name}_before", settings=plain))
+    sources = tuple(part.name for part in before[-1:]) or layer.sources
+    if activation in GATED_ACTIVATIONS:
+        gate = _make_gate(f"{layer.name}_gate", activation.startswith("hard"), sources)
+        return [*before, *gate, Layer("Multiply", layer.name, {}, (*sources, gate[-1].name))]
+    if isinstance(activation, Mapping):
+        name, config = activation["class_name"], activation["config"]
+        if name not in ACTIVATION_CLASSES:
+            raise PilotError(f"the layer {layer.name!r} has the activation {name}, which pilots here cannot have.")
+        return [*before, *_express(Layer(name, layer.name, pick_settings(name, config, layer.name), sources))]
+    name, settings = EXPRESSED_ACTIVATIONS[activation]
+    return [*before, *_express(Layer(name, layer.name, settings, sources))]
+
+
+def _make_gate(name: str, is_hard: bool, sources: tuple[str, ...]) -> list[Layer]:
+    """Return a sigmoid, or max(0, min(6, x + 3)) / 6 where it is hard."""
+    if not is_hard:
+        return [Layer("Activation", name, {"activation": "sigmoid"}, sources)]
+    raised = Layer("Rescaling", f"{name}_raised", {"scale": 1.0, "offset": 3.0}, sources)
+    cut = _express(Layer("ReLU", f"{name}_cut", {"max_value": 6.0}, (raised.name,)))
+    return [raised, *cut, Layer("Rescaling", name, {"scale": 1.0 / 6.0, "offset": 0.0}, (cut[-1].name,))]
+
+
+def _express_normalization(layer: Layer) -> Layer:
+    """A normalisation by a mean and a variance that were seen, or given, is a factor and a shift of each channel."""
+    if layer.settings.get("invert") or layer.settings.get("axis", -1) not in (-1, 3, [-1], [3], (-1,)):
+        raise PilotError(f"the layer {layer.name!r} normalises in a way that pilots here cannot; only by channel.")
+    seen = [np.ravel(weight) for weight in layer.weights[:2]]
+    mean, variance = seen or (np.ravel(layer.settings[key]) for key in ("mean", "variance"))
+    factor = 1.0 / np.maximum(np.sqrt(np.asarray(variance, dtype=np.float64)), 1e-7)
+    settings = {"scale": factor.tolist(), "offset": (-np.asarray(mean) * factor).tolist()}
+    return replace(layer, class_name="Rescaling", settings=settings, weights=())
+
+
+def _express_convolution(layer: Layer) -> list[Layer]:
+    """A convolution of each channel alone is one in groups of one; a separable one has another over all behind it."""
+    kernel, *others = layer.weights
+    *size, channels, multiplier = kernel.shape
+    grouped = {"filters": channels * multiplier, "groups": channels}
+    weight = kernel.reshape(*size, 1, channels * multiplier)
+    if layer.class_name == "DepthwiseConv2D":
+        return [replace(layer, class_name="Conv2D", settings={**layer.settings, **grouped}, weights=(weight, *others))]
+    pointwise, *bias = others
+    own = {**layer.settings, **grouped, "activation": "linear", "use_bias": False}
+    first = replace(layer, class_name="Conv2D", name=f"{layer.name}_depthwise", settings=own, weights=(weight,))
+    kept = {key: value for key, value in layer.settings.items() if key in ("activation", "use_bias")}
+    point = {**kept, "filters": pointwise.shape[-1], "kernel_size": (1, 1)}
+    return [
+        first,
+        replace(layer, class_name="Conv2D", settings=point, sources=(first.name,), weights=(pointwise, *bias)),
+    ]
+
+
+def _express_activation(layer: Layer) -> list[Layer]:
+    settings, plain = layer.settings, replace(layer, class_name="Activation", settings={"activation": "relu"})
+    usual = 0.3 if layer.class_name == "LeakyReLU" else None  # of Keras 2 and 3 alike
+    most, slope = settings.get("max_value"), settings.get("negative_slope", settings.get("alpha", usual))
+    if layer.class_name in ("ELU", "Softmax"):
+        if (slope, settings.get("axis", -1)) in ((None, -1), (1.0, -1)):
+            return [replace(plain, settings={"activation": layer.class_name.lower()})]
+    elif not settings.get("threshold") and (most is None or not slope):
+        if most is not None:
+            return _add_part(layer, -1.0, float(most))
+        return _add_part(layer, float(slope), 0.0) if slope else [plain]
+    raise PilotError(f"the layer {layer.name!r} has settings of {layer.class_name} that pilots here cannot have.")
+
+
+def _add_part(layer: Layer, factor: float, beyond: float) -> list[Layer]:
+    """Return max(0, x) and a part: -max(0, x - beyond) where `factor` is -1, else `factor` * min(0, x)."""
+    name, limits = layer.name, factor < 0.0
+    names = [f"{name}_{part}" for part in ("positive", "turned", "cut", "part")]
+    relu, made = {"activation": "relu"}, layer.sources
+    scale, offset = (1.0, -beyond) if limits else (-1.0, 0.0)
+    return [
+        Layer("Activation", names[0], relu, made),
+        Layer("Rescaling", names[1], {"scale": scale, "offset": offset}, made),
+        Layer("Activation", names[2], relu, (names[1],)),
+        Layer("Rescaling", names[3], {"scale": factor if limits else -factor, "offset": 0.0}, (names[2],)),
+        Layer("Add", name, {}, (names[0], names[3])),
+    ]

@@ -10,7 +10,8 @@ from donkeysim.core.errors import PilotError
 from donkeysim.core.files import replace_file
 from donkeysim.learn.backend import import_keras
 from donkeysim.learn.files.header import PilotHeader, make_header
-from donkeysim.learn.files.layer_config import express_layers, read_model_config
+from donkeysim.learn.files.layer_config import read_model_config
+from donkeysim.learn.files.layer_shapes import express_layers
 from donkeysim.learn.files.network import Layer, Network
 
 FINISHED_ENDINGS = (".onnx", ".tflite")

@@ -12,12 +12,14 @@ from donkeysim.core.types import Float32Array
 _CONVOLUTION = ("filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate", "groups")
 _ACTIVE = ("activation", "use_bias")
 _REFUSED = ("stateful", "return_state", "time_major", "crop_to_aspect_ratio", "pad_to_aspect_ratio", "antialias")
+_RECURRENT = ("recurrent_activation", "return_sequences", "go_backwards")
 _POOLING = ("pool_size", "strides", "padding", "data_format")
 
 LAYER_SETTINGS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("Conv2D", "Conv3D"), (*_CONVOLUTION, *_ACTIVE)),
     "Dense": ("units", *_ACTIVE),
-    "LSTM": ("units", *_ACTIVE, "recurrent_activation", "return_sequences", "go_backwards"),
+    "LSTM": ("units", *_ACTIVE, *_RECURRENT),
+    "GRU": ("units", *_ACTIVE, *_RECURRENT, "reset_after"),
     "BatchNormalization": ("axis", "momentum", "epsilon", "center", "scale"),
     **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _POOLING),
     **dict.fromkeys(("GlobalAveragePooling2D", "GlobalMaxPooling2D"), ("data_format",)),
@@ -29,7 +31,8 @@ LAYER_SETTINGS: Mapping[str, tuple[str, ...]] = {
     "Activation": ("activation",),
     **dict.fromkeys(("Dropout", "SpatialDropout2D"), ("rate",)),
     "Concatenate": ("axis",),
-    "Add": (),
+    **dict.fromkeys(("Add", "Multiply"), ()),
+    "Reshape": ("target_shape",),
 }
 """Classes of layers that pilots may consist of, and the settings that Keras 2 and Keras 3 both know."""
 
@@ -38,6 +41,7 @@ EXPRESSED_SETTINGS: Mapping[str, tuple[str, ...]] = {
     "LeakyReLU": ("alpha", "negative_slope"),
     "ELU": ("alpha",),
     "Softmax": ("axis",),
+    "Normalization": ("axis", "mean", "variance", "invert"),
     "GaussianNoise": (),
     **dict.fromkeys(("GaussianDropout", "AlphaDropout"), ("rate",)),
     **dict.fromkeys(("DepthwiseConv2D", "SeparableConv2D"), (*_CONVOLUTION, *_ACTIVE)),
@@ -87,6 +91,11 @@ def pick_settings(class_name: str, config: Mapping[str, Any], layer_name: str) -
         PilotError: A class of layers that pilots' files here cannot hold.
     """
     known = {**LAYER_SETTINGS, **EXPRESSED_SETTINGS}
+    if class_name == "Lambda":
+        raise PilotError(
+            f"the layer {layer_name!r} is a Lambda, whose code is never run here; build the network again with "
+            "Rescaling, Cropping2D or Resizing in its place, load its weights into that, and save it."
+        )
     if class_name not in known:
         raise PilotError(
             f"the layer {layer_name!r} is of the class {class_name}, which pilots here cannot have "
@@ -94,14 +103,14 @@ def pick_settings(class_name: str, config: Mapping[str, Any], layer_name: str) -
             "where it was made (tf2onnx or torch.onnx.export) and give that."
         )
     settings = {key: config[key] for key in known[class_name] if key in config}
+    if config.get("keepdims") and class_name.startswith("Global"):
+        settings["keepdims"] = True
     if settings.get("data_format") == "channels_first":
         raise PilotError(f"the layer {layer_name!r} wants channels first; only channels last can be read.")
     if unknown := [key for key in _REFUSED if config.get(key)]:
         raise PilotError(f"the layer {layer_name!r} has the setting {unknown[0]}, which pilots here cannot have.")
-    if config.get("keepdims"):
-        raise PilotError(f"the layer {layer_name!r} has keepdims, which pilots here cannot; leave it out.")
     activation = settings.get("activation")
-    if activation is not None and not isinstance(activation, str):
+    if activation is not None and not isinstance(activation, str) and "class_name" not in activation:
         raise PilotError(f"the layer {layer_name!r} has an activation of its own; only those of Keras can be read.")
     return settings
 

@@ -17,9 +17,11 @@ from donkeysim.learn.files.layer_shapes import (
     check_padding,
     fold_normalization,
     read_scaling,
+    resolve_shape,
     shrink_axes,
     spread,
     spread_edges,
+    take_gates,
     take_weights,
     weigh_pixels,
 )
@@ -118,23 +120,34 @@ def _add_normalization(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) ->
 
 
 def _add_lstm(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
-    settings = layer.settings
-    gate = settings.get("recurrent_activation", "sigmoid")
-    if settings.get("activation", "tanh") != "tanh" or gate not in _GATES or settings.get("go_backwards", False):
-        raise PilotError(
-            f"the LSTM {layer.name!r} is not a plain one (tanh; sigmoid or hard_sigmoid; forwards); "
-            "it cannot be written."
-        )
     x = graph.put_channels_last(sources[0])
-    units = int(settings["units"])
-    weights = take_weights(layer, (x.shape[-1], 4 * units), (units, 4 * units), (4 * units,))
+    units, (weights, gate) = int(layer.settings["units"]), take_gates(layer, x.shape[-1], 4)
     kernel, recurrent, *bias = map(_order_gates, weights)
     both = np.zeros((1, 8 * units), dtype=np.float32)
     both[0, : 4 * units] = bias[0] if bias else 0.0
+    return _add_recurrence(graph, layer, x, [kernel[None], recurrent[None], both], **_GATES[gate])
+
+
+def _add_gru(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    """The gates lie as in Keras: update, reset, what is let in."""
+    x = graph.put_channels_last(sources[0])
+    units, (weights, gate) = int(layer.settings["units"]), take_gates(layer, x.shape[-1], 3)
+    kernel, recurrent, *bias = weights
+    both = np.zeros((1, 6 * units), dtype=np.float32)
+    given = bias[0].ravel() if bias else both[0]
+    both[0, : given.size] = given
+    shared = {"linear_before_reset": int(bool(layer.settings.get("reset_after", True)))}
+    kinds = {key: value[:2] for key, value in _GATES[gate].items()}
+    return _add_recurrence(graph, layer, x, [kernel.T[None], recurrent.T[None], both], **shared, **kinds)
+
+
+def _add_recurrence(graph: OnnxGraph, layer: Layer, x: Tensor, weights: list[Any], **options: Any) -> Tensor:
+    """Add an LSTM or a GRU; weights: kernel, recurrent kernel and bias, as ONNX has them."""
+    units = int(layer.settings["units"])
     time_first = graph.node("Transpose", [x.name], perm=[1, 0, 2])
-    inputs = [time_first, *map(graph.constant, (kernel[None], recurrent[None], both))]
-    every, last = graph.nodes("LSTM", inputs, 2, hidden_size=units, **_GATES[gate])
-    if settings.get("return_sequences", False):
+    inputs = [time_first, *map(graph.constant, weights)]
+    every, last = graph.nodes(layer.class_name, inputs, 2, hidden_size=units, **options)
+    if layer.settings.get("return_sequences", False):
         shape = (x.shape[0], units)
         turned = graph.node("Transpose", [every], perm=[2, 0, 1, 3])
         return replace(x, name=graph.reshape(turned, shape), shape=shape)
@@ -172,12 +185,19 @@ def _add_concatenation(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) ->
     return replace(tensors[0], name=name, shape=shape)
 
 
-def _add_sum(graph: OnnxGraph, _layer: Layer, sources: list[Tensor]) -> Tensor:
+def _join_pairs(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     first, *others = (graph.put_channels_last(source) for source in sources)
-    name = first.name
+    operator = {"Add": "Add", "Multiply": "Mul"}[layer.class_name]
     for other in others:
-        name = graph.node("Add", [name, other.name])
-    return replace(first, name=name)
+        name = graph.node(operator, [first.name, other.name])
+        first = replace(first, name=name, shape=np.broadcast_shapes(first.shape, other.shape))
+    return first
+
+
+def _add_reshape(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_last(sources[0])
+    shape = resolve_shape(layer, math.prod(x.shape))
+    return replace(x, name=graph.reshape(x.name, shape), shape=shape)
 
 
 def _add_cropping(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
@@ -223,6 +243,7 @@ _ADDERS: dict[str, Callable[[OnnxGraph, Layer, list[Tensor]], Tensor]] = {
     **dict.fromkeys(("Conv2D", "Conv3D"), _add_convolution),
     "Dense": _add_dense,
     "LSTM": _add_lstm,
+    "GRU": _add_gru,
     "BatchNormalization": _add_normalization,
     **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _add_pooling),
     **dict.fromkeys(("GlobalAveragePooling2D", "GlobalMaxPooling2D"), _add_global_pooling),
@@ -234,7 +255,8 @@ _ADDERS: dict[str, Callable[[OnnxGraph, Layer, list[Tensor]], Tensor]] = {
     "Activation": _add_activation,
     **dict.fromkeys(("Dropout", "SpatialDropout2D"), _pass_on),
     "Concatenate": _add_concatenation,
-    "Add": _add_sum,
+    **dict.fromkeys(("Add", "Multiply"), _join_pairs),
+    "Reshape": _add_reshape,
 }
 
 

@@ -7,6 +7,7 @@ time is one in the plane over the channels of several pictures, and an LSTM is w
 
 import math
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,11 @@ from donkeysim.learn.files.layer_shapes import (
     check_padding,
     fold_normalization,
     read_scaling,
+    resolve_shape,
     shrink_axes,
     spread,
     spread_edges,
+    take_gates,
     take_weights,
 )
 from donkeysim.learn.files.network import Layer
@@ -196,17 +199,8 @@ def _add_normalization(graph: TfliteGraph, layer: Layer, sources: list[int]) -> 
 
 
 def _add_lstm(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
-    settings = layer.settings
-    gate = settings.get("recurrent_activation", "sigmoid")
-    plain = settings.get("activation", "tanh") == "tanh" and gate in ("sigmoid", "hard_sigmoid")
-    if not plain or settings.get("go_backwards", False):
-        raise PilotError(
-            f"the LSTM {layer.name!r} is not a plain one (tanh; sigmoid or hard_sigmoid; forwards); "
-            "it cannot be written."
-        )
     length, width = graph.get_shape(sources[0])
-    units = int(settings["units"])
-    weights = take_weights(layer, (width, 4 * units), (units, 4 * units), (4 * units,))
+    units, (weights, gate) = int(layer.settings["units"]), take_gates(layer, width, 4)
     kernel, recurrent, *bias = weights
     seen = _multiply(graph, sources[0], kernel, bias)
     recalled, said = (graph.add_constant(recurrent.T), gate), []
@@ -215,7 +209,7 @@ def _add_lstm(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
         gates = graph.cut(seen, [row, 0], [row + 1, 4 * units])
         state = _add_lstm_step(graph, gates, recalled, state)
         said.append(state[1])
-    return graph.join(said, 0) if settings.get("return_sequences", False) else said[-1]
+    return graph.join(said, 0) if layer.settings.get("return_sequences", False) else said[-1]
 
 
 def _add_lstm_step(
@@ -241,6 +235,43 @@ def _add_lstm_step(
         cell = graph.add("ADD", [kept, cell], shape, activation=0)
     said = graph.add("MUL", [_open(graph, out, gate), graph.add("TANH", [cell], shape)], shape, activation=0)
     return cell, said
+
+
+def _add_gru(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
+    length, width = graph.get_shape(sources[0])
+    units, (weights, gate) = int(layer.settings["units"]), take_gates(layer, width, 3)
+    kernel, recurrent, *bias = weights
+    is_reset_after = bool(layer.settings.get("reset_after", True))
+    heard_bias = [bias[0][1]] if bias and is_reset_after else []
+    seen = _multiply(graph, sources[0], kernel, [bias[0][0] if is_reset_after else bias[0]] if bias else [])
+    axis, state, said = graph.add_constant(1, np.int32), graph.add_constant(np.zeros((1, units))), []
+    for row in range(length):
+        into = graph.cut(seen, [row, 0], [row + 1, 3 * units])
+        update, reset, fresh = graph.add_many("SPLIT", [axis, into], [(1, units)] * 3, num_splits=3)
+        if is_reset_after:
+            heard = _multiply(graph, state, recurrent, heard_bias)
+            heard_by = graph.add_many("SPLIT", [axis, heard], [(1, units)] * 3, num_splits=3)
+        else:
+            two = _multiply(graph, state, recurrent[:, : 2 * units], [])
+            heard_by = graph.add_many("SPLIT", [axis, two], [(1, units)] * 2, num_splits=2)
+        update = _open(graph, _join(graph, "ADD", update, heard_by[0]), gate)
+        reset = _open(graph, _join(graph, "ADD", reset, heard_by[1]), gate)
+        if is_reset_after:
+            recalled = _join(graph, "MUL", reset, heard_by[2])
+        else:
+            recalled = _multiply(graph, _join(graph, "MUL", reset, state), recurrent[:, 2 * units :], [])
+        fresh = graph.add("TANH", [_join(graph, "ADD", fresh, recalled)], (1, units))
+        turned = _join(graph, "MUL", fresh, graph.add_constant([-1.0]))
+        kept = _join(graph, "MUL", update, _join(graph, "ADD", state, turned))
+        state = _join(graph, "ADD", fresh, kept)
+        said.append(state)
+    return graph.join(said, 0) if layer.settings.get("return_sequences", False) else said[-1]
+
+
+def _join(graph: TfliteGraph, operator: str, one: int, other: int) -> int:
+    """Add a sum or a product of two tensors, of which one may be repeated along an axis."""
+    shape = np.broadcast_shapes(graph.get_shape(one), graph.get_shape(other))
+    return graph.add(operator, [one, other], shape, activation=NO_ACTIVATION)
 
 
 def _open(graph: TfliteGraph, index: int, gate: str) -> int:
@@ -279,11 +310,15 @@ def _drop_batch(shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape[1:] if shape[0] == 1 else shape
 
 
-def _add_sum(graph: TfliteGraph, _layer: Layer, sources: list[int]) -> int:
-    total = sources[0]
-    for other in sources[1:]:
-        total = graph.add("ADD", [total, other], graph.get_shape(total), activation=NO_ACTIVATION)
-    return total
+def _join_pairs(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
+    operator = {"Add": "ADD", "Multiply": "MUL"}[layer.class_name]
+    return reduce(lambda one, other: _join(graph, operator, one, other), sources)
+
+
+def _add_reshape(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
+    """Two or four axes are those of a sequence, which lies where a batch would be."""
+    shape = resolve_shape(layer, math.prod(graph.get_shape(sources[0])))
+    return graph.reshape(sources[0], shape if len(shape) in (2, 4) else (1, *shape))
 
 
 def _add_cropping(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
@@ -322,6 +357,7 @@ _ADDERS: dict[str, Callable[[TfliteGraph, Layer, list[int]], int]] = {
     "Conv3D": _add_convolution_in_time,
     "Dense": _add_dense,
     "LSTM": _add_lstm,
+    "GRU": _add_gru,
     "BatchNormalization": _add_normalization,
     **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _add_pooling),
     **dict.fromkeys(("GlobalAveragePooling2D", "GlobalMaxPooling2D"), _add_global_pooling),
@@ -333,5 +369,6 @@ _ADDERS: dict[str, Callable[[TfliteGraph, Layer, list[int]], int]] = {
     "Activation": _add_activation,
     **dict.fromkeys(("Dropout", "SpatialDropout2D"), _pass_on),
     "Concatenate": _add_concatenation,
-    "Add": _add_sum,
+    **dict.fromkeys(("Add", "Multiply"), _join_pairs),
+    "Reshape": _add_reshape,
 }
