@@ -81,6 +81,13 @@ def test_a_tub_of_single_files_is_read_in_the_order_of_numbers(tmp_path):
     assert abs(int(records[0].load_image()[0, 0, 0]) - 7) < 3
 
 
+def test_zeros_before_the_numbers_of_records_cost_none(tmp_path):
+    path = write_tub_of_single_files(tmp_path / "tub", 11)
+    for number in range(1, 12):
+        (path / f"record_{number}.json").rename(path / f"record_{number:06d}.json")
+    assert [record.index for record in TubReader(path)] == list(range(1, 12))
+
+
 @pytest.mark.original("Tubs", "the same without `meta.json`", "read by its records")
 @pytest.mark.parametrize("first", [1, 7])
 def test_a_tub_of_single_files_without_its_meta_is_read_by_its_records(tmp_path, first):

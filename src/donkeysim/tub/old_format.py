@@ -24,7 +24,7 @@ RECORD_NAME = re.compile(r"record_(\d+)\.json")
 
 def is_old_format(folder: Path) -> bool:
     """Return whether a folder holds a tub of the old format."""
-    return (folder / OLD_MANIFEST_NAME).is_file() or (folder.is_dir() and bool(_list_numbers(folder)))
+    return (folder / OLD_MANIFEST_NAME).is_file() or (folder.is_dir() and bool(_list_files(folder)))
 
 
 def read_old_manifest(folder: Path) -> Manifest:
@@ -42,7 +42,7 @@ def read_old_manifest(folder: Path) -> Manifest:
     if not isinstance(meta, dict) or not isinstance(excluded, list):
         raise TubError(f"the tub {folder} is broken: {OLD_MANIFEST_NAME} should hold an object, exclude.json a list.")
     meta = meta or _infer_meta(folder)
-    positions = {number: position for position, number in enumerate(_list_numbers(folder))}
+    positions = {number: position for position, (number, _) in enumerate(_list_files(folder))}
     metadata = {key: value for key, value in meta.items() if key not in ("inputs", "types", "start")}
     return Manifest(
         [str(key) for key in meta.get("inputs", ())],
@@ -60,9 +60,9 @@ def read_old_records(folder: Path, started_at: float) -> Iterator[tuple[int, dic
     Args:
         started_at: When the drive began [s since 1970].
     """
-    for position, number in enumerate(_list_numbers(folder)):
+    for position, (number, name) in enumerate(_list_files(folder)):
         try:
-            content = json.loads((folder / f"record_{number}.json").read_bytes())
+            content = json.loads((folder / name).read_bytes())
             milliseconds = content.pop("milliseconds", 0)
         except (OSError, ValueError, AttributeError, TypeError) as error:
             logger.error("%s: record %d cannot be read, skipping it (%s)", folder, number, error)
@@ -72,9 +72,10 @@ def read_old_records(folder: Path, started_at: float) -> Iterator[tuple[int, dic
         yield position, {**values, "_index": number, "_timestamp_ms": timestamp}
 
 
-def _list_numbers(folder: Path) -> list[int]:
+def _list_files(folder: Path) -> list[tuple[int, str]]:
+    """Return the numbers of the records and the names of their files, which may have zeros before the number."""
     matches = (RECORD_NAME.fullmatch(path.name) for path in folder.iterdir())
-    return sorted(int(match[1]) for match in matches if match)
+    return sorted((int(match[1]), match[0]) for match in matches if match)
 
 
 def _infer_meta(folder: Path) -> dict[str, Any]:
