@@ -77,6 +77,20 @@ NETWORKS = {
         FLAT,
     ),
     "valid time": chain((5, 4, 4, 1), conv(2, (2, 3, 3), 1, activation="elu"), ("Cropping3D", {"cropping": 1}, ())),
+    "depthwise": chain((9, 8, 3), conv(6, (3, 2), 1, groups=3, strides=(2, 2), padding="same")),
+    "groups": chain((9, 8, 4), conv(6, (3, 2), 2, groups=2, activation="tanh")),
+    "gru": chain(
+        (3, 4, 4, 2),
+        (*conv(3, (2, 2), 2), True),
+        EACH,
+        ("GRU", {"units": 6, "return_sequences": True, "use_bias": False}, ((27, 18), (6, 18))),
+        ("GRU", {"units": 5, "reset_after": False, "return_sequences": True}, ((6, 15), (5, 15), (15,))),
+        ("GRU", {"units": 8, "recurrent_activation": "hard_sigmoid"}, ((5, 24), (8, 24), (2, 24))),
+        LAST,
+    ),
+    "rows": chain(
+        (4, 6, 2), ("Reshape", {"target_shape": (-1, 12)}, ()), ("LSTM", {"units": 8}, ((12, 32), (8, 32), (32,))), LAST
+    ),
     "lstm": chain(
         (3, 4, 4, 2),
         (*conv(3, (2, 2), 2), True),
@@ -158,12 +172,12 @@ def test_a_file_has_the_names_that_the_originals_app_looks_for():
     ("layer", "reason"),
     [
         (conv(4, (1, 1), 2, activation="selu"), "activation 'selu', which .tflite files here cannot hold"),
-        (("Conv2D", {"filters": 2, "kernel_size": 1, "groups": 2}, ((1, 1, 1, 2), (2,))), "has groups"),
         (conv(4, (1, 1), 2, padding="full"), "padding 'full'"),
         (conv(4, (1, 1), 5), "the file is broken"),
         (("Dense", {}, ()), "does not fit"),
         (("Resizing", {"height": 3, "width": 3, "interpolation": "bicubic"}, ()), "only bilinear and nearest"),
         (("BatchNormalization", {"axis": 1}, ((2,),) * 4), "only the last one"),
+        (("Reshape", {"target_shape": (3, -1)}, ()), "of 8 numbers; the file is broken"),
     ],
 )
 def test_what_such_a_file_cannot_hold_is_refused_in_one_sentence(layer, reason):

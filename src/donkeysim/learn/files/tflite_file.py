@@ -59,11 +59,18 @@ _CONVOLUTION = {
     "dilation_h": (5, "Int32", 1),
 }
 
+_DEPTHWISE = {
+    "depth_multiplier": (3, "Int32", 0),
+    **{key: (number + (number >= 3), kind, usual) for key, (number, kind, usual) in _CONVOLUTION.items()},
+}
+"""The same with one field more before the activation."""
+
 OPERATORS: Mapping[str, _Form] = {
     "ADD": _Form(0, 2, 11, _ACTIVE),
     "AVERAGE_POOL_2D": _POOLING._replace(code=1),
     "CONCATENATION": _Form(2, 2, 10, {"axis": (0, "Int32", 0)}),
     "CONV_2D": _Form(3, 3, 1, _CONVOLUTION),
+    "DEPTHWISE_CONV_2D": _Form(4, 3, 2, _DEPTHWISE),
     "DEQUANTIZE": _Form(6, 2),
     "FULLY_CONNECTED": _Form(9, 4, 8, _ACTIVE),
     "LOGISTIC": _Form(14),

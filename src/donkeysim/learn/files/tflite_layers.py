@@ -7,6 +7,7 @@ time is one in the plane over the channels of several pictures, and an LSTM is w
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -69,23 +70,27 @@ def _activate(graph: TfliteGraph, index: int, layer: Layer) -> int:
     return graph.add(_OPERATORS[activation], [index], graph.get_shape(index), **options)
 
 
-def _add_plane(graph: TfliteGraph, layer: Layer, source: int, kernel: Any, bias: list[Any]) -> int:
+def _add_plane(
+    graph: TfliteGraph, layer: Layer, source: int, kernel: Any, bias: list[Any], is_deep: bool = False
+) -> int:
     """Add a convolution of pictures.
 
     Args:
         layer: For strides, dilation, padding and activation; of the last two axes where it has three.
         source: Shape [row, height, width, channel].
-        kernel: Shape [filter, height, width, channel].
+        kernel: Shape [filter, height, width, channel]; of each channel alone, [1, height, width, filter].
         bias: One array, or none.
+        is_deep: It is of each channel alone.
     """
     settings, padding = layer.settings, check_padding(layer)
     strides, dilation = (_spread_plane(settings.get(key, 1)) for key in ("strides", "dilation_rate"))
     reach = tuple((width - 1) * step + 1 for width, step in zip(kernel.shape[1:3], dilation, strict=True))
-    rows, *sizes, _ = graph.get_shape(source)
-    shape = (rows, *shrink_axes(tuple(sizes), reach, strides, padding), kernel.shape[0])
-    weights = [graph.add_constant(values) for values in (kernel, *(bias or [np.zeros(kernel.shape[0])]))]
+    rows, *sizes, channels = graph.get_shape(source)
+    filters = kernel.shape[3 if is_deep else 0]
+    shape = (rows, *shrink_axes(tuple(sizes), reach, strides, padding), filters)
+    weights = [graph.add_constant(values) for values in (kernel, *(bias or [np.zeros(filters)]))]
     made = graph.add(
-        "CONV_2D",
+        "DEPTHWISE_CONV_2D" if is_deep else "CONV_2D",
         [source, *weights],
         shape,
         padding=_PADDINGS[padding],
@@ -94,6 +99,7 @@ def _add_plane(graph: TfliteGraph, layer: Layer, source: int, kernel: Any, bias:
         dilation_h=dilation[0],
         dilation_w=dilation[1],
         activation=_FUSED.get(settings.get("activation"), NO_ACTIVATION),
+        **({"depth_multiplier": filters // channels} if is_deep else {}),
     )
     return _activate(graph, made, layer)
 
@@ -103,21 +109,32 @@ def _spread_plane(value: Any) -> tuple[int, ...]:
     return spread(value, 2)[-2:]
 
 
-def _take_kernel(graph: TfliteGraph, layer: Layer, source: int, rank: int) -> list[Any]:
+def _take_kernel(graph: TfliteGraph, layer: Layer, source: int, rank: int, groups: int = 1) -> list[Any]:
     """Return kernel and bias of a convolution."""
-    if int(layer.settings.get("groups", 1)) != 1:
-        raise PilotError(f"the layer {layer.name!r} has groups, which .tflite files here cannot hold; leave them out.")
     size, filters = spread(layer.settings["kernel_size"], rank), int(layer.settings["filters"])
-    return list(take_weights(layer, (*size, graph.get_shape(source)[-1], filters), (filters,)))
+    return list(take_weights(layer, (*size, graph.get_shape(source)[-1] // groups, filters), (filters,)))
 
 
 def _add_convolution(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
-    kernel, *bias = _take_kernel(graph, layer, sources[0], 2)
-    return _add_plane(graph, layer, sources[0], kernel.transpose(3, 0, 1, 2), bias)
+    groups, (source,) = int(layer.settings.get("groups", 1)), sources
+    kernel, *bias = _take_kernel(graph, layer, source, 2, groups)
+    rows, height, width, channels = graph.get_shape(source)
+    if groups == channels > 1:
+        return _add_plane(graph, layer, source, kernel.transpose(2, 0, 1, 3), bias, is_deep=True)
+    plain, made, each = replace(layer, settings={**layer.settings, "activation": "linear"}), [], channels // groups
+    for number, part in enumerate(np.split(kernel, groups, axis=3)):
+        seen = graph.cut(source, [0, 0, 0, number * each], [rows, height, width, (number + 1) * each])
+        own = [np.split(values, groups)[number] for values in bias]
+        made.append(_add_plane(graph, layer if groups == 1 else plain, seen, part.transpose(3, 0, 1, 2), own))
+    if groups == 1:
+        return made[0]
+    return _add_activation(graph, layer, [graph.join(made, 3)])
 
 
 def _add_convolution_in_time(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     """Each picture of the output sees the channels of several pictures, side by side."""
+    if int(layer.settings.get("groups", 1)) != 1:
+        raise PilotError(f"the layer {layer.name!r} has groups, which .tflite files here cannot hold; leave them out.")
     x, (kernel, *bias) = sources[0], _take_kernel(graph, layer, sources[0], 3)
     length, filters = kernel.shape[0], kernel.shape[-1]
     stride, dilation = (spread(layer.settings.get(key, 1), 3)[0] for key in ("strides", "dilation_rate"))
@@ -244,7 +261,8 @@ def _add_gru(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     is_reset_after = bool(layer.settings.get("reset_after", True))
     heard_bias = [bias[0][1]] if bias and is_reset_after else []
     seen = _multiply(graph, sources[0], kernel, [bias[0][0] if is_reset_after else bias[0]] if bias else [])
-    axis, state, said = graph.add_constant(1, np.int32), graph.add_constant(np.zeros((1, units))), []
+    axis, said = graph.add_constant(1, np.int32), []
+    state = _join(graph, "MUL", graph.cut(seen, [0, 0], [1, units]), graph.add_constant([0.0]))  # 0, but no constant
     for row in range(length):
         into = graph.cut(seen, [row, 0], [row + 1, 3 * units])
         update, reset, fresh = graph.add_many("SPLIT", [axis, into], [(1, units)] * 3, num_splits=3)

@@ -44,7 +44,11 @@ _ALIKE = (
 _FIXED = {"LOGISTIC": (1 / 256, -128), "SOFTMAX": (1 / 256, -128), "TANH": (1 / 128, 0)}
 """Scale and zero point of what these say, whatever they say."""
 
-_WEIGHED = ("CONV_2D", "FULLY_CONNECTED")
+_WEIGHED = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+
+
+_FILTER_AXES = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3}
+"""Axis of the weights along which each has its own scale; elsewhere all have one."""
 
 
 class GraphRunner:
@@ -94,7 +98,9 @@ def _convolve(operation: Operation, given: list[Tensor]) -> Tensor:
     spaces = int(options["dilation_h"]), int(options["dilation_w"])
     reach = tuple((size - 1) * space + 1 for size, space in zip(kernel.shape[1:3], spaces, strict=True))
     padded = _pad_plane(operation, source.permute(0, 3, 1, 2), reach, steps, 0.0)
-    return functional.conv2d(padded, kernel.permute(0, 3, 1, 2), bias, steps, 0, spaces).permute(0, 2, 3, 1)
+    is_deep = operation.operator == "DEPTHWISE_CONV_2D"
+    weights, groups = kernel.permute(*((3, 0) if is_deep else (0, 3)), 1, 2), source.shape[3] if is_deep else 1
+    return functional.conv2d(padded, weights, bias, steps, 0, spaces, groups).permute(0, 2, 3, 1)
 
 
 def _pad_plane(
@@ -145,7 +151,7 @@ _COMPUTE: dict[str, Callable[[Operation, list[Tensor]], Any]] = {
     "ADD": lambda _, given: given[0] + given[1],
     "AVERAGE_POOL_2D": lambda operation, given: _pool(operation, given, is_mean=True),
     "CONCATENATION": lambda operation, given: torch.cat(given, int(operation.options["axis"])),
-    "CONV_2D": _convolve,
+    **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D"), _convolve),
     "FULLY_CONNECTED": lambda _, given: functional.linear(*given),
     "LOGISTIC": lambda _, given: given[0].sigmoid(),
     "MAX_POOL_2D": _pool,
@@ -232,9 +238,10 @@ class _Quantizer:
     def _convert_weights(self, operation: Operation, kernel: int, bias: int) -> tuple[int, int]:
         """Add kernel and bias of a convolution or a product; the bias has the scale of their sums."""
         weights = self._get_constant(kernel)
-        axes = tuple(range(1, weights.ndim)) if operation.operator == "CONV_2D" else None
+        own = _FILTER_AXES.get(operation.operator)
+        axes = None if own is None else tuple(axis for axis in range(weights.ndim) if axis != own)
         reach = np.maximum(np.atleast_1d(np.abs(weights).max(axis=axes)), LEAST_SPAN)
-        scale = Quantization((reach / 127.0).astype(np.float32), np.zeros(len(reach), dtype=np.int64))
+        scale = Quantization((reach / 127.0).astype(np.float32), np.zeros(len(reach), dtype=np.int64), own or 0)
         if kernel not in self._now:
             self._now[kernel] = self._add_constant(kernel, scale.encode(weights, np.int8, -127), scale)
         if bias == NOTHING:
