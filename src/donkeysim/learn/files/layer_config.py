@@ -5,6 +5,7 @@ former up to Keras 2.2 and TensorFlow 1. A `Network` means the one of Keras 3: g
 there what they said before, with no rounding beyond that of float32.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -278,7 +279,27 @@ def read_gates(network: Network, keras_version: str) -> Network:
     Raises:
         PilotError: It has hard_sigmoid elsewhere than at the gates of an LSTM or a GRU.
     """
+    if _takes_bytes(network, keras_version):
+        network = _scale_pictures(network)
     return express_layers(network if keras_version.startswith("3.") else _scale(network, _FACTOR))
+
+
+def _takes_bytes(network: Network, keras_version: str) -> bool:
+    """Return whether a pilot was trained on pictures from 0 to 255: as in donkeycar 2, which names its outputs so."""
+    numbers = [int(number) for number in re.findall(r"\d+", keras_version)[:2]]
+    is_old = numbers < [2, 3] and network.outputs == ("angle_out", "throttle_out")
+    return is_old and network.find("throttle_out").settings.get("units") == 1
+
+
+def _scale_pictures(network: Network) -> Network:
+    """Return a network that takes pictures from 0 to 1 where another takes them from 0 to 255."""
+    (name, *_), new = network.inputs, f"{network.inputs[0]}_bytes"
+    scaled = Layer("Rescaling", new, {"scale": 255.0, "offset": 0.0}, (name,))
+    layers = []
+    for layer in network.layers:
+        sources = tuple(new if source == name else source for source in layer.sources)
+        layers += [replace(layer, sources=sources), *([scaled] if layer.name == name else [])]
+    return replace(network, layers=tuple(layers))
 
 
 def write_gates(network: Network) -> Network:
