@@ -30,6 +30,7 @@ LAYERS = {
     "stack": lambda layers: import_keras().Sequential([layers.Conv2D(4, 2), make_part(layers, 6, 9), layers.ReLU()]),
     "model twins": lambda layers: make_twins(layers),
     "every picture": lambda layers: layers.GaussianDropout(0.2),
+    "augmented": lambda layers: lambda x: layers.RandomFlip()(layers.RandomContrast(0.2)(x)),
     "swish": lambda layers: layers.Conv2D(4, 3, activation="swish"),
     "hard swish": lambda layers: layers.Activation("hard_silu"),
     "relu6 by name": lambda layers: layers.Dense(4, activation="relu6"),

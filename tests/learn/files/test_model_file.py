@@ -252,6 +252,7 @@ def make_newer_header(*told):
         (".savedmodel", "tf2onnx.convert --saved-model"),
         (".trt", r"give the \.h5"),
         (".pth", "torch.onnx.export"),
+        (".pkl", "in fastai: torch.onnx.export"),
         (".pb", "tf2onnx.convert --graphdef"),
         (".json", r"model\.save"),
     ],

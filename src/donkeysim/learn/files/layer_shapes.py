@@ -10,7 +10,7 @@ import numpy as np
 
 from donkeysim.core.errors import PilotError
 from donkeysim.core.types import Float32Array
-from donkeysim.learn.files.network import Layer, Network, pick_settings
+from donkeysim.learn.files.network import AUGMENTING, Layer, Network, pick_settings
 
 ACTIVATION_CLASSES = ("ReLU", "LeakyReLU", "ELU", "Softmax")
 
@@ -192,8 +192,8 @@ def _express(layer: Layer) -> list[Layer]:
         parts = _express(replace(layer.inner, name=layer.name, sources=layer.sources, weights=layer.weights))
         return [part if part.class_name in POINTWISE else repeat_layer(part) for part in parts]
     name = layer.class_name
-    if name in ("GaussianNoise", "GaussianDropout", "AlphaDropout"):  # nothing while driving
-        return [replace(layer, class_name="Dropout", settings={"rate": layer.settings.get("rate", 0.0)})]
+    if name in ("GaussianNoise", "GaussianDropout", "AlphaDropout", *AUGMENTING):  # nothing while driving
+        return [replace(layer, class_name="Dropout", settings={"rate": layer.settings.get("rate", 0.0)}, weights=())]
     if name == "Normalization":
         return [_express_normalization(layer)]
     if layer.settings.get("keepdims"):

@@ -28,6 +28,7 @@ CONVERSIONS = {
     ".pth": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
     ".pt": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
     ".pb": "python -m tf2onnx.convert --graphdef {path} --inputs IN:0 --outputs OUT:0 --output {base}.onnx",
+    ".pkl": "in fastai: torch.onnx.export(learner.model, picture, '{base}.onnx')",
     ".ckpt": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
     ".json": "in the original: load it with its weights and save all as one file, model.save('{base}.h5')",
     ".weights": "in the original: load it with its .json and save all as one file, model.save('{base}.h5')",

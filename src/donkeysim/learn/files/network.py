@@ -15,6 +15,9 @@ _REFUSED = ("stateful", "return_state", "time_major", "crop_to_aspect_ratio", "p
 _RECURRENT = ("recurrent_activation", "return_sequences", "go_backwards")
 _POOLING = ("pool_size", "strides", "padding", "data_format")
 
+AUGMENTING = tuple(f"Random{what}" for what in ("Brightness", "Contrast", "Flip", "Rotation", "Translation", "Zoom"))
+"""Layers that change pictures in training only."""
+
 LAYER_SETTINGS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("Conv2D", "Conv3D"), (*_CONVOLUTION, *_ACTIVE)),
     "Dense": ("units", *_ACTIVE),
@@ -42,7 +45,7 @@ EXPRESSED_SETTINGS: Mapping[str, tuple[str, ...]] = {
     "ELU": ("alpha",),
     "Softmax": ("axis",),
     "Normalization": ("axis", "mean", "variance", "invert"),
-    "GaussianNoise": (),
+    **dict.fromkeys(("GaussianNoise", *AUGMENTING), ()),
     **dict.fromkeys(("GaussianDropout", "AlphaDropout"), ("rate",)),
     **dict.fromkeys(("DepthwiseConv2D", "SeparableConv2D"), (*_CONVOLUTION, *_ACTIVE)),
 }
