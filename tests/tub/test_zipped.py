@@ -1,6 +1,7 @@
-"""Tubs in ZIP files are unpacked beside the file and read like others."""
+"""Tubs in ZIP and TAR files are unpacked beside the file and read like others."""
 
 import shutil
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -8,7 +9,6 @@ import pytest
 
 from donkeysim.core.errors import TubError
 from donkeysim.tub.folder import open_tubs, split_paths
-from donkeysim.tub.formats.convert import recognise
 from donkeysim.tub.manifest import MANIFEST_NAME
 from donkeysim.tub.writer import TubWriter
 from tub.test_tub_reader import write_tub_of_single_files
@@ -31,7 +31,46 @@ def test_a_zipped_tub_is_read_like_another(zipped):
     assert tub.path == zipped.parent / "drive" / "data"
 
 
-def test_a_zipped_tub_of_single_files_is_read_and_other_archives_are_told(tmp_path):
+@pytest.mark.original("Tubs", "tubs in `.zip`, `.tar.gz` and the like", "read; unpacked beside the file")
+@pytest.mark.parametrize(
+    ("kind", "ending"), [("tar", "tar"), ("gztar", "tar.gz"), ("bztar", "tar.bz2"), ("gztar", "tgz")]
+)
+def test_a_tub_in_a_tar_file_is_read_like_another(zipped, kind, ending):
+    made = Path(shutil.make_archive(str(zipped.parent / "taken"), kind, zipped.parent / "made"))
+    path = made.rename(zipped.parent / f"taken.{ending}")
+    for _ in range(2):
+        (tub,) = open_tubs([str(path)])
+        assert [record.values["user/angle"] for record in tub] == [0.1, 0.2, 0.3]
+        assert tub.path == zipped.parent / "taken" / "data"
+
+
+@pytest.mark.parametrize("name", ["../outside.txt", "/tmp/outside.txt"])
+def test_a_tar_file_that_reaches_out_of_its_folder_is_refused(tmp_path, name):
+    with tarfile.open(tmp_path / "evil.tar", "w") as file:
+        for entry in (MANIFEST_NAME, name):
+            file.addfile(tarfile.TarInfo(entry))
+    if name.startswith("/"):  # as tar does, without the slash
+        assert split_paths([str(tmp_path / "evil.tar")]) == [tmp_path / "evil"]
+    else:
+        with pytest.raises(TubError, match="cannot be unpacked"):
+            split_paths([str(tmp_path / "evil.tar")])
+        assert not (tmp_path / "evil").exists()
+    assert not (tmp_path / "outside.txt").exists()
+
+
+@pytest.mark.parametrize("ending", ["tar", "tar.gz", "tar.xz"])
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_a_damaged_tar_file_says_so(zipped, ending, share):
+    kind = {"tar": "tar", "tar.gz": "gztar", "tar.xz": "xztar"}[ending]
+    path = Path(shutil.make_archive(str(zipped.parent / "taken"), kind, zipped.parent / "made"))
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))] + b"no")
+    with pytest.raises(TubError, match="cannot be unpacked"):
+        split_paths([str(path)])
+    assert not (zipped.parent / "taken").exists()
+
+
+def test_a_zipped_tub_of_single_files_is_read(tmp_path):
     tub = write_tub_of_single_files(tmp_path / "made" / "tub_1", 3)
     for _ in range(2):
         packed = shutil.make_archive(str(tmp_path / "old"), "zip", tmp_path / "made")
@@ -39,11 +78,6 @@ def test_a_zipped_tub_of_single_files_is_read_and_other_archives_are_told(tmp_pa
         assert len(opened) == 3
         shutil.rmtree(tmp_path / "old")
         (tub / "meta.json").unlink(missing_ok=True)
-    packed = shutil.make_archive(str(tmp_path / "old"), "gztar", tmp_path / "made")
-    with pytest.raises(TubError, match="is a file; unpack it"):
-        open_tubs([packed])
-    with pytest.raises(TubError, match="a tub or a dataset, unpacked"):
-        recognise(Path(packed))
 
 
 def test_it_is_unpacked_once(zipped):

@@ -1,12 +1,15 @@
 """Finding tubs: the paths a person gives, and the name of the next tub in a folder of tubs.
 
-Tubs in ZIP files, as pages hand them out, are unpacked beside the file, once.
+Tubs in ZIP and TAR files, as pages hand them out and people copy them from cars, are unpacked beside the file, once.
 """
 
 import glob
+import gzip
 import json
 import logging
+import lzma
 import re
+import tarfile
 import time
 import zipfile
 import zlib
@@ -23,7 +26,17 @@ _MOST_UNPACKED = 8 << 30
 """Of what a file holds, unpacked [byte]: more than ten hours of driving."""
 
 _MARK = ".unpacked"
-"""File that says of which ZIP file a folder is."""
+"""File that says of which packed file a folder is."""
+
+_PACKED = re.compile(r"\.(zip|tar|tgz|tar\.(gz|bz2|xz))$", re.IGNORECASE)
+"""Ending of a packed file."""
+
+_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError),
+    *(tarfile.TarError, gzip.BadGzipFile, lzma.LZMAError, EOFError),
+    TypeError,  # of Python before 3.11.4, which knows no filter
+)
+"""What unpacking raises where a file is damaged, locked, or packed in an unknown way."""
 
 
 _QUOTED = re.compile(r"(['\"])((?:(?!\1).)*)\1")
@@ -37,7 +50,7 @@ def is_tub(folder: Path) -> bool:
 
 
 def split_paths(given: str | Sequence[str]) -> list[Path]:
-    """Return the folders of `--tub A B`, `--tub A,B` or `--tub 'A B'`, `~`, patterns (`tub*`) and ZIP files expanded.
+    """Return the folders of `--tub A B`, `--tub A,B` or `--tub 'A B'`, `~`, patterns (`tub*`) and packed files expanded.
 
     Not every shell expands patterns, nor takes quotes away. A folder whose name has a comma, a blank or a star counts
     as one; a pattern that fits tubs leaves out other folders, which is told; one that fits nothing stays as it is, for
@@ -50,7 +63,7 @@ def split_paths(given: str | Sequence[str]) -> list[Path]:
 def _expand(word: str) -> list[Path]:
     whole = Path(word).expanduser()
     if whole.exists():
-        return [_unpack_tub(whole) if _is_zipped(whole) else whole]
+        return [_unpack_tub(whole) if _PACKED.search(whole.name) and whole.is_file() else whole]
     if (quoted := _QUOTED.fullmatch(word.strip())) is not None:
         return _expand(quoted[2])
     if "," in word:
@@ -122,29 +135,27 @@ def next_tub_path(data_path: str | Path) -> Path:
     return folder / f"tub_{max(numbers, default=0) + 1}_{time.strftime('%y-%m-%d')}"
 
 
-def _is_zipped(path: Path) -> bool:
-    """Return whether a path is that of a ZIP file."""
-    return path.suffix.lower() == ".zip" and path.is_file()
-
-
 def _unpack_tub(path: Path) -> Path:
-    """Return the folder of the tub in a ZIP file: what lies in the file lies beside it, in a folder of its name.
+    """Return the folder of the tub in a packed file: what lies in the file lies beside it, in a folder of its name.
 
     One that has been unpacked before is taken as it is.
 
     Raises:
-        TubError: It is no ZIP file, holds no tub or several, cannot be unpacked, or a folder of another one is there.
+        TubError: It is no such file, holds no tub or several, cannot be unpacked, or a folder of another one is there.
     """
-    folder, stamp = path.with_suffix(""), path.stat()
+    folder, stamp = path.with_name(_PACKED.sub("", path.name)), path.stat()
     mark = json.dumps({"size": stamp.st_size, "changed": stamp.st_mtime_ns})
     try:
-        with zipfile.ZipFile(path) as file:
+        with zipfile.ZipFile(path) if path.suffix.lower() == ".zip" else tarfile.open(path) as file:
             inner = _find_tub(file, path)
             if not folder.exists():
                 with make_folder(folder, TubError) as fresh:
-                    file.extractall(fresh)
+                    if isinstance(file, zipfile.ZipFile):
+                        file.extractall(fresh)
+                    else:
+                        file.extractall(fresh, filter="data")
                     (fresh / _MARK).write_text(mark, encoding="utf-8")
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError) as error:
+    except _DAMAGE as error:
         raise TubError(f"{path} cannot be unpacked: {error}; take the folder that was packed into it.") from error
     marked = folder / _MARK
     if not marked.is_file() or marked.read_text(encoding="utf-8") != mark:
@@ -152,14 +163,18 @@ def _unpack_tub(path: Path) -> Path:
     return folder / inner
 
 
-def _find_tub(file: zipfile.ZipFile, path: Path) -> Path:
-    """Return the folder of the one tub within a ZIP file."""
-    if sum(entry.file_size for entry in file.infolist()) > _MOST_UNPACKED:
+def _find_tub(file: zipfile.ZipFile | tarfile.TarFile, path: Path) -> Path:
+    """Return the folder of the one tub within a packed file."""
+    if isinstance(file, zipfile.ZipFile):
+        sizes = {entry.filename: entry.file_size for entry in file.infolist()}
+    else:
+        sizes = {entry.name: entry.size for entry in file.getmembers()}
+    if sum(sizes.values()) > _MOST_UNPACKED:
         raise TubError(f"{path} holds more than {_MOST_UNPACKED >> 30} GB; unpack it yourself if you trust it.")
-    names = [Path(name) for name in file.namelist()]
+    names = [Path(name) for name in sizes]
     found = {name.parent for name in names if name.name == MANIFEST_NAME} or {
         name.parent for name in names if name.name == OLD_MANIFEST_NAME or RECORD_NAME.fullmatch(name.name)
     }
     if len(found) != 1:
-        raise TubError(f"{path} holds {len(found) or 'no'} tubs; it takes a ZIP file with one, or the tub's folder.")
+        raise TubError(f"{path} holds {len(found) or 'no'} tubs; it takes a packed file with one, or the tub's folder.")
     return found.pop()
