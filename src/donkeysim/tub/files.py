@@ -32,7 +32,12 @@ def read_picture_file(path: Path) -> bytes:
     Raises:
         OSError: It cannot be read, is no file of the tub itself (a link, a pipe, a device), or is too long.
     """
-    descriptor = os.open(path, os.O_RDONLY | _BINARY | _CAREFUL)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | _BINARY | _CAREFUL)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "it is a link; copy the file itself there") from error
+        raise
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "it is no file")
