@@ -32,11 +32,12 @@ class Elevation:
         """Paint a rectangle whose colour changes from its top to its foot, two texels at a time."""
         left, low, right, top = area
         steps = max(2, round(0.5 * (top - low) * self._up))
+        stripe = (top - low) / steps
         for step in range(steps):
-            share = step / max(1, steps - 1)
+            share = step / (steps - 1)
             paint = tuple(round(a + share * (b - a)) for a, b in zip(above, below, strict=True))
-            edge = top - (top - low) * step / steps
-            self.fill(paint, (left, low, right, edge))
+            edge = top - stripe * step
+            self.fill(paint, (left, max(low, edge - 2.0 * stripe), right, edge))  # the next one covers the lower half
 
     def disc(self, paint: Paint, middle: Point, across: float, up: float) -> None:
         """Paint an ellipse of a width and a height."""
