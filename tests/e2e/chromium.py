@@ -16,6 +16,9 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # The last such list counts: what pages notice of Playwright's own, and the address bar, which each window prepares.
+    "--disable-features=AvoidUnnecessaryBeforeUnloadCheckSync,HttpsUpgrades,PaintHolding,ThirdPartyStoragePartitioning,"
+    "WebUIOmniboxAimPopup,WebUIOmniboxPopup",
 ]
 
 
