@@ -201,7 +201,7 @@ KINDS_OF_PICTURES = {
     "grey": {"IMAGE_DEPTH": 1, "MAX_EPOCHS": 6},
     "small": {"IMAGE_W": 80, "IMAGE_H": 60, "MAX_EPOCHS": 10},
     "crop": {"TRANSFORMATIONS": ["CROP"], "MAX_EPOCHS": 6},
-    "square": {"IMAGE_W": 80, "IMAGE_H": 80, "MAX_EPOCHS": 40},
+    "square": {"IMAGE_W": 64, "IMAGE_H": 64, "MAX_EPOCHS": 40},
 }
 
 

@@ -41,7 +41,7 @@ def sensor_tub(tmp_path_factory):
 def learnt(tub, tmp_path_factory):
     """A training long enough to learn to steer: its folder and its result."""
     folder = tmp_path_factory.mktemp("car")
-    changes = {"MAX_EPOCHS": 20, "USE_EARLY_STOP": False, "SHOW_PLOT": True, "CREATE_TF_LITE": True}
+    changes = {"MAX_EPOCHS": 14, "USE_EARLY_STOP": False, "SHOW_PLOT": True, "CREATE_TF_LITE": True}
     return folder, train(make_config(folder, **changes), tub, folder / "models" / "mypilot.h5", comment="hello")
 
 
@@ -78,7 +78,7 @@ def test_training_leaves_pilot_onnx_tflite_plot_and_an_entry(learnt):
         "val_n_outputs0_loss",
         "val_n_outputs1_loss",
     ]
-    assert len(entry["History"]["loss"]) == 20
+    assert len(entry["History"]["loss"]) == 14
     assert (folder / "models" / "mypilot.png").read_bytes().startswith(b"\x89PNG")
     assert result.record_counts == (128, 32)
 
