@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from donkeysim.cluster.executor import Executor, guard_ray
 from donkeysim.core.errors import DonkeySimError, SpecError
 
-pytest.importorskip("ray")
+pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 import json
 import math
 from dataclasses import replace
+from statistics import NormalDist
 
 import pytest
-from scipy import stats
 
 from donkeysim.cli import donkey
 from donkeysim.cluster import matrix
@@ -51,7 +51,7 @@ def test_each_pilot_on_each_track_is_summed_up():
         ("b", "y", 4, 4),
     ]
     # Wilson's interval of 3 of 4: centre and half width by the closed form.
-    z = stats.norm.ppf(0.975)
+    z = NormalDist().inv_cdf(0.975)
     centre, half = (0.75 + z * z / 8) / (1 + z * z / 4), z * math.sqrt(0.75 * 0.25 / 4 + z * z / 64) / (1 + z * z / 4)
     assert (rows[1].share.low, rows[1].share.high) == pytest.approx((centre - half, centre + half))
     assert rows[0].cte.mean == pytest.approx(0.115)
