@@ -90,11 +90,6 @@ class Randomizer:
         self.refresh(state, world_key)
         return {knob.name: float(self.drawn.value[car, knob.stream]) for knob in self.knobs}
 
-    def describe_all(self, state: State, world_key: LongArray) -> dict[str, FloatArray]:
-        """Return the values of all cars by name, shape [car_count] each; the arguments are those of `refresh`."""
-        self.refresh(state, world_key)
-        return {name: column.copy() for name, column in self.name_columns(self.drawn.value).items()}
-
     def name_columns(self, value: Any) -> dict[str, Any]:
         """Return columns of `drawn.value`, or of a copy of it, by name, arrays of shape [car_count]."""
         return {knob.name: value[:, knob.stream] for knob in self.knobs}

@@ -267,10 +267,5 @@ class Simulator(Cars):
         randomizer = self.place.randomizer
         return {} if randomizer is None else randomizer.describe(car, self.state, self.world_key)
 
-    def list_randomization(self) -> dict[str, FloatArray]:
-        """Return what `get_randomization` does of all cars, arrays of shape [car_count]."""
-        randomizer = self.place.randomizer
-        return {} if randomizer is None else randomizer.describe_all(self.state, self.world_key)
-
     def _world_key(self, car: int) -> int:
         return int(self.world_key[car // self.spec.cars_per_world])
