@@ -18,7 +18,7 @@ from PIL import Image
 
 from donkeysim.core.frames import Vector
 from donkeysim.core.types import ByteArray, FloatArray, LongArray
-from donkeysim.world.scene import CLASS_CAR, CLASS_PROP, SHADE_PAINT, SHADE_TEXTURE, Material, Mesh
+from donkeysim.world.scene import CLASS_PROP, SHADE_TEXTURE, Material, Mesh
 
 Shade = tuple[float, float, float]
 
@@ -101,10 +101,6 @@ class Assets:
         """Return a material that shows the texture `make(*about)`, tinted; a process makes it once for all scenes."""
         texture = self.ensure_texture((make, about), lambda: _make_once(make, *about))
         return self.ensure_material(Material(flags | SHADE_TEXTURE, tint, texture, segment))
-
-    def ensure_paint(self, shade: float = 1.0) -> int:
-        """Return a material in the car's own colour, darker for a shade below 1."""
-        return self.ensure_material(Material(SHADE_PAINT, (shade, shade, shade), -1, CLASS_CAR))
 
 
 @lru_cache(maxsize=128)
