@@ -199,13 +199,15 @@ def test_two_thousand_hostile_messages_over_a_socket_are_survived(simulator):
     good.socket.close()
 
 
-def test_exit_scene_brings_all_to_the_menu_and_the_first_choice_wins(simulator):
+def test_the_last_exit_scene_brings_all_to_the_menu_and_the_first_choice_wins(simulator):
     with WireClient(simulator.address) as first, WireClient(simulator.address) as second:
         first.read_until("telemetry")
         second.read_until("telemetry")
         first.send({"msg_type": "exit_scene"})
-        for client in (first, second):
-            client.read_until("scene_selection_ready")
+        first.read_until("scene_selection_ready")
+        second.read_until("telemetry")
+        second.send({"msg_type": "exit_scene"})
+        second.read_until("scene_selection_ready")
         second.send({"msg_type": "control", "steering": "0"})
         assert "no scene is running" in second.read_until("error")["error"]
         first.send({"msg_type": "load_scene", "scene_name": "generated_trac"})

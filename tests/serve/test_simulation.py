@@ -128,7 +128,8 @@ def test_clients_get_the_menu_then_the_scene_then_a_car_then_telemetry():
     rehearsal.join(3)
     assert rehearsal.types(3) == ["scene_loaded", "car_loaded"]
 
-    rehearsal.say(2, "exit_scene")
+    for client in (1, 2, 3):
+        rehearsal.say(client, "exit_scene")
     assert [rehearsal.types(client) for client in (1, 2, 3)] == [["scene_selection_ready"]] * 3
     rehearsal.beat(3)
     assert rehearsal.received == {}
@@ -733,6 +734,46 @@ def test_a_plate_is_drawn_beside_the_simulation_before_it_is_needed(monkeypatch)
     with pytest.raises(pytest.fail.Exception):
         rig.say(1, "car_config", **{**fields, "car_name": "somebody else"})
     assert rig.simulation.may_execute(1, read_request({"msg_type": "car_config", **given}).request), "it has no plate"
+
+
+def test_others_drive_on_when_a_client_leaves_the_scene_until_it_names_another_one():
+    rig = SimulationRig(max_cars=2)
+    rig.join(1, 2, 3)
+    rig.load()
+    for client in (1, 2, 3):
+        rig.take(client)
+    rig.say(1, "exit_scene")
+    assert rig.types(1) == ["scene_selection_ready"]
+    assert (rig.types(2), rig.types(3)) == ([], ["scene_loaded", "car_loaded"])
+    rig.beat()
+    assert (rig.types(1), rig.types(2), rig.types(3)) == ([], ["telemetry"], ["telemetry"])
+    rig.say(1, "control", steering="1")
+    assert "load_scene first" in rig.take(1)[0]["error"]
+    rig.say(1, "load_scene", scene_name="generated_trac")
+    assert "did you mean 'generated_track'" in rig.take(1)[0]["error"]
+    rig.say(3, "exit_scene")
+    assert rig.types(3) == ["scene_selection_ready"], "its place is for who comes, not for who left"
+    rig.say(1, "load_scene", scene_name="generated_track")
+    assert (rig.types(1), rig.types(2)) == (["scene_loaded", "car_loaded"], [])
+    rig.say(3, "load_scene", scene_name="warehouse")
+    assert rig.types(1) == rig.types(2) == ["scene_selection_ready", "scene_loaded", "car_loaded"]
+    assert rig.simulation.scene_name == "warehouse"
+
+
+def test_what_a_client_says_after_it_named_another_scene_counts_there():
+    rig = SimulationRig()
+    rig.join(1, 2)
+    rig.load()
+    rig.say(1, "exit_scene")
+    queue = rig.simulation.clients[1].queue
+    for said in (
+        {"msg_type": "load_scene", "scene_name": "warehouse"},
+        {"msg_type": "step_mode", "step_mode": "synchronous"},
+    ):
+        queue.append(read_request(said).request, latest_counts=False)
+    rig.simulation.perform_next(queue)
+    assert rig.simulation.scene_name == "warehouse"
+    assert rig.simulation.is_in_lock_step
 
 
 def test_a_scene_for_a_client_that_is_gone_by_then_is_left_again():

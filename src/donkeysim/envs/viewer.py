@@ -216,7 +216,7 @@ class Handler:
     send_reset_car = reset
 
     def send_exit_scene(self) -> None:
-        """Leave the scene, of a simulator elsewhere for everybody there, and load `SceneToLoad`."""
+        """Leave the scene and load `SceneToLoad`: of a simulator elsewhere for everybody there if it is another one."""
         self.send_load_scene(self.SceneToLoad)
 
     def send_get_scene_names(self) -> None:

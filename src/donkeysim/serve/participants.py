@@ -58,7 +58,7 @@ class Client:
         slow_since: When it was first seen not to read its telemetry, None while it does [s].
         is_troublesome: Whether much of what it says lately was not understood or not possible.
         told: When telemetry was last made for it [s].
-        has_exited: Whether it has left a scene and chosen none since.
+        has_exited: Whether it has left a scene and chosen none since; others may still drive there.
     """
 
     client_id: int

@@ -125,6 +125,7 @@ class Simulation:
         """Give a client a car in the running scene."""
         assert self.simulator is not None
         assert self.scene_name is not None
+        client.has_exited = False
         self.outputs.append(make_event(client, SceneLoaded(scene_name=self.scene_name)))
         try:
             taken = self.park.count_driven()
@@ -141,7 +142,7 @@ class Simulation:
         """Give the car that has become free to the client that has waited longest for one."""
         if self.park.count_driven() >= self.options.max_cars:
             return
-        waiting = next((client for client in self.clients.values() if client.car is None), None)
+        waiting = next((one for one in self.clients.values() if one.car is None and not one.has_exited), None)
         if waiting is not None:
             self.seat(waiting)
 
@@ -166,9 +167,7 @@ class Simulation:
                 return
             raise SceneError(f"{self.scene_name} is running; send exit_scene first, then load {name!r}.")
         if is_listed_only:
-            names = list_scenes(self.options.experiment.scene.folders)
-            if name not in names:
-                raise SceneError(describe_unknown("scene", name, names))
+            self._check_listed(name)
         self.scene_name, self.is_loading = name, True
         try:
             self.simulator = self._loader.load(name)
@@ -179,6 +178,11 @@ class Simulation:
         self.look_around(self.simulator)
         self.activity.open(self.simulator)
         self._pacer.restart()
+
+    def _check_listed(self, name: str) -> None:
+        names = list_scenes(self.options.experiment.scene.folders)
+        if name not in names:
+            raise SceneError(describe_unknown("scene", name, names))
 
     def look_around(self, simulator: Simulator) -> None:
         """See the scene anew: it is another one, or its road is."""
@@ -211,7 +215,8 @@ class Simulation:
         self._lock_step = LockStep(self._read_clock)
         for client in self.clients.values():
             client.car, client.awaits_road = None, False
-            self.outputs.append(make_event(client, SceneSelectionReady()))
+            if not client.has_exited:
+                self.outputs.append(make_event(client, SceneSelectionReady()))
         for client in list(self.clients.values()):
             self._drain(client)
 
@@ -267,7 +272,7 @@ class Simulation:
     def perform(self, client: Client, request: messages.Request) -> None:
         """Carry out what a client asks for where everybody drives as they please, or refuse it."""
         place = ClientState.MENU
-        if self.simulator is not None:
+        if self.simulator is not None and not client.has_exited:
             place = ClientState.TRACK if client.car is not None else ClientState.NO_CAR
             if isinstance(request, messages.LoadScene) and request.scene_name == self.scene_name:
                 return
@@ -289,15 +294,30 @@ class Simulation:
         return self.simulator
 
     def _exit(self, client: Client, request: messages.ExitScene) -> None:
+        """Take a client to the menu: alone where others drive on, else with all that there is."""
         del request
-        self.exit_scene()
-        client.has_exited = True
+        if all(one.car is None for one in self.clients.values() if one is not client):
+            self.exit_scene()
+            client.has_exited = True
+            return
+        assert client.car is not None, "the request would have been refused"
+        self.take_away(self._running, client.car)
+        client.car, client.has_exited = None, True
+        self.outputs.append(make_event(client, SceneSelectionReady()))
+        self.seat_next()
 
     def _load(self, client: Client, request: messages.LoadScene) -> None:
-        self.load_scene(request.scene_name, is_listed_only=True)
-        if client.has_exited and client.queue.has_left and len(self.clients) == 1:  # its last word was exit_scene
+        name, had_exited = request.scene_name, client.has_exited
+        if self.simulator is None:
+            self.load_scene(name, is_listed_only=True)
+            if had_exited and client.queue.has_left and len(self.clients) == 1:  # its last word was exit_scene
+                self.leave_scene()
+        elif name == self.scene_name:
+            self.seat(client)
+        else:  # others have driven on, until now
+            self._check_listed(name)
+            client.queue.put_back(request)
             self.leave_scene()
-        client.has_exited = False
 
     def _tell_node(self, client: Client, request: messages.GetNodePosition) -> None:
         node = settings.describe_node(self._running, request.index)
