@@ -203,7 +203,7 @@ SAID = """async () => {
   const { texts } = await import("/pages/words.js");
   const { tellMark, tellTime } = await import("/pages/moments.js");
   const said = ["qualifying begins (Anna)", "cool-down begins", "chequered flag to all", "black flag to Ben",
-    "Ben is put back", "the race is over"].map((text) => tellMark({ text }));
+    "Ben is put back", "the race is over"].map((text) => tellMark({ text }, { tower: [] }));
   return [texts.code, ...said, tellTime({ time: null }), tellTime({ time: -3 })];
 }"""
 
@@ -221,6 +221,36 @@ def test_the_journal_speaks_the_language_of_the_page(open_race):
     ]  # fmt: skip
     assert told["ja"][0] == "予選開始 (Anna)"
     assert not any(word in " ".join(told["ja"]) for word in ("begins", "flag", "all", "put back", "Finished"))
+
+
+def test_journal_tower_and_paddock_of_a_race_hold_no_english_in_other_languages(open_race, served):
+    page = open_race()
+    told = page.locator("#journal .jump bdi")
+    lines = page.locator("#tower-lines .line")
+    assert told.all_inner_texts() == [
+        "Anna and Ben touched; nobody is to blame",
+        "The race engineer takes back no. 1",
+        "Anna: touched a guard rail",
+        "Gao: drove into a car from behind (Hugo)",
+        "Ben: penalty of the race engineer: +5 s (cutting)",
+        "Finn: was gone and did not come back in time; it does not count",
+        "Dai is put back",
+        "Dai: stood still, lay on its roof or was lost beside the road (asked to be put back)",
+        "Ben: drove into a car from behind (Anna)",
+        "Race begins",
+    ]
+    for code in ("zh", "ja"):
+        page.locator("#language").select_option(code)
+        expect(page.locator("html")).to_have_attribute("lang", re.compile(code))
+        said = [*told.all_inner_texts(), *lines.evaluate_all("(lines) => lines.map((line) => line.title)")]
+        served.stage.is_paddock = True
+        page.reload()
+        expect(page.locator("#race-note")).to_contain_text("3")
+        said.append(page.locator("#race-note").inner_text())
+        served.stage.is_paddock = False
+        names = "|".join((*served.stage.names, "cutting"))
+        assert [text for text in said if re.search("[A-Za-z]", re.sub(names, "", text))] == []
+    page.locator("#language").select_option("en")
 
 
 def test_the_time_line_is_played_by_keys(open_race, served):
@@ -247,12 +277,12 @@ def test_the_time_line_is_played_by_keys(open_race, served):
 def test_marks_of_the_time_line_are_reached_by_keyboard(open_race):
     page = open_race()
     marks = page.locator("#marks .mark")
-    expect(marks).to_have_count(7)
+    expect(marks).to_have_count(8)
     assert page.locator('#marks [tabindex="0"]').count() == 1
     page.locator('#marks [tabindex="0"]').focus()
     page.keyboard.press("ArrowRight")
     named = page.evaluate("document.activeElement.title")
-    assert named == "0:21.0 Dai: stood still, lay on its roof or was lost beside the road"
+    assert named == "0:21.0 Dai: stood still, lay on its roof or was lost beside the road (asked to be put back)"
     page.keyboard.press("Enter")
     expect(page.locator("#replay-sign")).to_be_visible()
     assert page.evaluate("document.activeElement.title") == named
@@ -311,21 +341,21 @@ def test_race_control_stops_penalises_puts_back_takes_back_and_asks_before_it_re
     page.locator("#penalty-why").fill("clip at turn 2")  # letters are no keys of the page here
     page.locator("#penalise").click()
     page.locator("#tab-journal").click()
-    page.get_by_role("button", name="Undo: came back").click()
+    page.get_by_role("button", name="Undo: Ben: penalty").click()
     expect(page.locator("#journal .undone")).to_have_count(1)
     page.locator("#tab-engineer").click()
     page.locator("#restart-race").click()
     page.get_by_role("button", name="Race on").click()
     page.locator("#restart-race").click()
     page.locator("#restart-dialog .danger").click()
-    wanted = [Pause(), PutBack(3), Penalise(3, 7.5, 0, False, "clip at turn 2"), Undo(2), Restart()]
+    wanted = [Pause(), PutBack(3), Penalise(3, 7.5, 0, False, "clip at turn 2"), Undo(4), Restart()]
     wait_on_page(page, lambda: served.list_acts() == wanted, "other acts")
 
 
 def test_a_race_in_the_paddock_is_joined_and_started(open_race, served):
     page = open_race(is_paddock=True, moment=0.0)
     expect(page.locator("#panel-join")).to_be_visible()
-    expect(page.locator("#race-note")).to_have_text("Waiting for more cars: 3 of 4 are here.")
+    expect(page.locator("#race-note")).to_have_text("The race starts with 4 cars; 3 of them are here.")
     expect(page.locator("#join-config")).to_contain_text('SIM_HOST = "192.168.1.20"\nSIM_PORT = 9091')
     expect(page.locator("#join-gym")).to_contain_text('gymnasium.make("donkey-generated-track-v0"')
     wait_on_page(page, lambda: page.evaluate("document.getElementById('qr').naturalWidth > 0"), "no code")

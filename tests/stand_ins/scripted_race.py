@@ -10,7 +10,9 @@ import numpy as np
 from donkeysim.core.errors import SpecError
 from donkeysim.core.image import encode_jpeg
 from donkeysim.racing.rules.act import Act, Continue, Pause, Undo
-from donkeysim.racing.show.race_view import Joining, Mark, RaceView, SectorTime, TimeLine, TowerLine
+from donkeysim.racing.rules.describe import describe_incident
+from donkeysim.racing.rules.incident import Incident
+from donkeysim.racing.show.race_view import Joining, Mark, RaceView, SectorTime, TimeLine, TowerLine, Waiting
 from donkeysim.watch.watchable import CHOSEN, CarRow, View
 from stand_ins.watched_stage import WatchedStage, make_telemetry
 
@@ -28,6 +30,7 @@ OUT, OUT_FROM = 6, 41.0
 """Who is disqualified."""
 
 PENALISED, PENALISED_AT = 1, 33.0
+PADDOCK = Waiting("the race starts with 4 cars; 3 of them are here.", "cars", cars=4, here=3)
 RACERS = (
     "Anna", "Ben", "小红车", "Dai", "さくら号", "Finn", "Gao", "Hugo", "Ida", "Jean-Baptiste de la Tour", "Kim",
     "Lúcia", "Mo", "Noor", "Olga", "Pia", "Quentin", "Rosa", "Sam", "Tilda", "Uwe", "Vera", "Wu", "Yasemin",
@@ -107,7 +110,7 @@ class ScriptedRace(WatchedStage):
         if status == "finished":
             behind = lambda other: self._ends[row][-1] - self._ends[other][-1]  # noqa: E731
         is_first = place == 1
-        penalty = 5.0 if row == PENALISED and clock > PENALISED_AT and 2 not in self.undone else 0.0
+        penalty = 5.0 if row == PENALISED and clock > PENALISED_AT and 4 not in self.undone else 0.0
         return TowerLine(
             car=row + 1,
             row=row,
@@ -127,7 +130,7 @@ class ScriptedRace(WatchedStage):
             penalty=penalty,
             flag={"disqualified": "black", "finished": "chequered"}.get(status, ""),
             is_here=not (row == LOST and clock > LOST_FROM),
-            why={OUT: "drove into a car from behind", LOST: "its client is gone"}.get(row, "") if not is_in else "",
+            why={OUT: "rear_end", LOST: "absent"}.get(row, "") if not is_in else "",
         )
 
     def _sector(self, row, index, clock):
@@ -162,20 +165,27 @@ class ScriptedRace(WatchedStage):
 
     def _marks(self, clock):
         script = [
-            (0.0, -1, "green flag", 0),
-            (12.4, 1, "drove into a car from behind (Anna)", 1),
-            (STANDS_FROM + 1, STANDING, "stood still, lay on its roof or was lost beside the road", 0),
-            (STANDS_UNTIL, STANDING, "put back on the path", 0),
-            (LOST_FROM, LOST, "its client is gone", 0),
-            (PENALISED_AT, PENALISED, "came back to the road further on than it had driven: 5 s", 2),
-            (OUT_FROM, OUT, "drove into a car from behind (Hugo): disqualified", 3),
-            (44.0, 0, "touched an obstacle (cone 3)", 4),
+            (0.0, -1, "race begins"),
+            (12.4, 1, Incident(1, 12.4, 1, "rear_end", 2, other=0)),
+            (STANDS_FROM + 1, STANDING, Incident(2, 21.0, STANDING, "stuck", 2, what="asked to be put back")),
+            (STANDS_UNTIL, STANDING, f"{RACERS[STANDING]} is put back"),
+            (LOST_FROM, LOST, Incident(3, LOST_FROM, LOST, "absent", 3, counts=False)),
+            (PENALISED_AT, PENALISED, Incident(4, PENALISED_AT, PENALISED, "engineer", 4, seconds=5.0, what="cutting")),
+            (OUT_FROM, OUT, Incident(5, OUT_FROM, OUT, "rear_end", 4, other=7)),
+            (44.0, 0, Incident(6, 44.0, 0, "obstacle", 5, what="guard_rail")),
+            (45.0, -1, "the race engineer takes back no. 1"),
+            (46.0, 0, "Anna and Ben touched; nobody is to blame"),
         ]
         return tuple(
-            Mark(GREEN + time, time, text, row + 1 if row >= 0 else -1, number, number in self.undone)
-            for time, row, text, number in script
-            if time <= clock and row < len(self.names)
+            self._mark(time, row, what) for time, row, what in script if time <= clock and row < len(self.names)
         )
+
+    def _mark(self, time, row, what):
+        car = row + 1 if row >= 0 else -1
+        if isinstance(what, str):
+            return Mark(GREEN + time, time, what, car)
+        text = describe_incident(what, dict(enumerate(self.names))).partition(": ")[2]
+        return Mark(GREEN + time, time, text, car, what.number, what.number in self.undone, what)
 
     def _chart(self, clock):
         leader = max(int(self._drive(row, clock)) for row in self._rows())
@@ -215,7 +225,7 @@ class ScriptedRace(WatchedStage):
             lap_chart=self._chart(clock),
             is_over=clock >= self.last_end(),
             on_air=self.on_air,
-            waiting="Waiting for more cars: 3 of 4 are here." if session == "paddock" else "",
+            waiting=PADDOCK if session == "paddock" else Waiting(),
         )
 
     def time_line(self) -> TimeLine | None:

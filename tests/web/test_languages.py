@@ -7,8 +7,12 @@ from pathlib import Path
 import pytest
 
 import donkeysim
+from donkeysim.core.config import read_toml
+from donkeysim.racing.rules.describe import add_article
+from donkeysim.racing.rules.incident import INCIDENTS
 from donkeysim.tub.flaws import WORDS
 from donkeysim.web.page import SHARED_FOLDER
+from donkeysim.world.tracks.tables.props import PROPS_FILE
 
 FOLDERS = sorted(Path(donkeysim.__file__).parent.rglob("texts/en.json"))
 CODES = ("en", "zh", "ja")
@@ -53,6 +57,19 @@ def test_flaws_of_drives_are_told_in_all_languages_with_the_same_values():
         assert tuple(words) == CODES
         assert len({tuple(sorted(re.findall(r"\{\w+\}", finding))) for finding, _ in words.values()}) == 1
         assert all(text.strip() for texts in words.values() for text in texts)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_incidents_of_a_race_are_told_in_all_languages(code):
+    texts = read(Path(donkeysim.__file__).parent / "watch/pages/texts", code)
+    assert all(texts[f"incident_{kind}"] == words or code != "en" for kind, words in INCIDENTS.items())
+
+
+def test_what_stands_in_our_places_has_a_name_in_all_languages():
+    script = (SHARED_FOLDER / "languages.js").read_text(encoding="utf-8")
+    named = dict(re.findall(r'^  (\w+): \["([^"]+)", "[^"]+", "[^"]+"\],$', script, re.MULTILINE))
+    labels = {table["hit"] for table in read_toml(PROPS_FILE).values()} | {"wall", "guard_rail", "tunnel"}
+    assert {label: add_article(label) for label in labels}.items() <= named.items()
 
 
 @pytest.mark.parametrize("folder", [path.parent for path in FOLDERS], ids=lambda path: path.parent.name)

@@ -163,8 +163,8 @@ def show_view(view: RaceView) -> None:
 
     clock = "" if view.clock is None else f", {view.clock:.1f} s"
     console.print(f"{view.title}: {view.session}{clock}{', held' if view.is_held else ''}")
-    if view.waiting:
-        console.print(view.waiting, soft_wrap=True)
+    if view.waiting.text:
+        console.print(view.waiting.text, soft_wrap=True)
     for line in view.tower:
         gap = "" if line.gap is None else f"+{line.gap:.1f} s"
         remark = "" if line.status == "racing" else line.status

@@ -405,7 +405,7 @@ def test_watchers_see_the_cars_of_the_race_only(hosted):
 def test_the_page_sees_the_paddock_the_race_and_its_result(hosted):
     hosted.join(1, 2)
     view = hosted.races.show_race()
-    assert (view.session, view.waiting) == ("paddock", "the race engineer starts the race.")
+    assert (view.session, view.waiting.text) == ("paddock", "the race engineer starts the race.")
     assert [line.name for line in view.tower] == ["driver 1", "driver 2"]
     hosted.races.start_race()
     hosted.beat(40, (1, 2))
@@ -438,19 +438,19 @@ def test_the_paddock_lists_those_whom_the_host_races_in_the_colours_of_their_rac
 def test_a_race_begins_after_a_while_with_whoever_is_there(track, tmp_path):
     hosted = HostedRaces(track, tmp_path, wait=3.0, races=2, pause=5.0)
     hosted.beat(80)
-    assert (hosted.races.race, hosted.races.waiting) == (None, "somebody has to come.")
+    assert (hosted.races.race, hosted.races.waiting.text) == (None, "somebody has to come.")
     hosted.join(1)
     hosted.beat()
     assert hosted.races.race is not None
     hosted.race_to_the_end((1,))
     hosted.settle()
     hosted.beat(30)
-    assert hosted.races.waiting == "the next race starts in 4 s at the earliest."
+    assert hosted.races.waiting.text == "the next race starts in 4 s at the earliest."
     hosted.beat(80)
     assert hosted.races.race is not None
     hosted.race_to_the_end((1,))
     hosted.beat(200)
-    assert (hosted.races.race, hosted.races.waiting) == (None, "the races are over.")
+    assert (hosted.races.race, hosted.races.waiting.text) == (None, "the races are over.")
     hosted.simulation.close()
 
 
@@ -598,7 +598,7 @@ def test_a_folder_that_takes_nothing_holds_races_up_and_loses_no_result(track, t
     hosted.join(1)
     hosted.beat(3)
     assert hosted.races.race is None
-    assert hosted.races.waiting.startswith("the race cannot be held: the action log")
+    assert hosted.races.waiting.text.startswith("the race cannot be held: the action log")
     folder.unlink()
     hosted.beat(180)
     assert hosted.races.race is None, "it is not tried at every beat"
@@ -608,7 +608,7 @@ def test_a_folder_that_takes_nothing_holds_races_up_and_loses_no_result(track, t
     hosted.race_to_the_end((1,))
     assert hosted.place("driver 1").status == "finished", "the terminal shows it all the same"
     hosted.beat()
-    assert hosted.races.waiting.startswith("the result cannot be written: ")
+    assert hosted.races.waiting.text.startswith("the result cannot be written: ")
     hosted.simulation.close()
 
 

@@ -177,13 +177,13 @@ def test_who_is_gone_and_who_is_out_is_told():
     assert (line.status, line.flag, line.why, line.place) == ("disqualified", "black", "rude", 0)
 
 
-def test_the_rule_that_puts_a_car_out_is_told_in_words():
+def test_the_rule_that_puts_a_car_out_is_told_by_its_name():
     script = TimedScript(make_book(penalty=(Penalty(("left_road",), out="disqualified"),)), [10.0, 12.0])
     script.plan(1, 1, 0.5, leave_road)
     script.run_until(RACE)
     for _ in range(200):
         script.step()
-    assert {line.name: line.why for line in script.draw().tower} == {"car 0": "", "car 1": "left the road"}
+    assert {line.name: line.why for line in script.draw().tower} == {"car 0": "", "car 1": "left_road"}
 
 
 def test_the_cool_down_shows_the_chequered_flag():

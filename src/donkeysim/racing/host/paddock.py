@@ -14,7 +14,7 @@ from donkeysim.racing.rules.rule_book import RuleBook
 from donkeysim.racing.run.race_file import Report
 from donkeysim.racing.run.race_run import make_bodies
 from donkeysim.racing.run.racer import Racer
-from donkeysim.racing.show.race_view import RaceView, TowerLine
+from donkeysim.racing.show.race_view import RaceView, TowerLine, Waiting
 from donkeysim.serve.output import Output, OutputKind
 from donkeysim.serve.participants import Client, make_event
 from donkeysim.wire.replies import Ping
@@ -69,8 +69,8 @@ class RaceOffer:
     end: Callable[[], object] = lambda: None
 
 
-def find_obstacle(offer: RaceOffer, race_count: int, passed: float, here: int, trouble: str) -> str:
-    """Return what the next race waits for, one sentence; "": it is time.
+def find_obstacle(offer: RaceOffer, race_count: int, passed: float, here: int, trouble: str) -> Waiting:
+    """Return what the next race waits for; for nothing: it is time.
 
     Args:
         offer: What is raced, and when.
@@ -80,28 +80,36 @@ def find_obstacle(offer: RaceOffer, race_count: int, passed: float, here: int, t
         trouble: Why the last race could not be held or its result not be written, "" for nothing.
     """
     if 0 < offer.races <= race_count:
-        return "the races are over."
+        return Waiting("the races are over.", "over")
     pause = offer.pause if race_count > 0 else 0.0
     pause = max(pause, RETRY_SECONDS) if trouble else pause
     if passed < pause:
-        return trouble or f"the next race starts in {math.ceil(pause - passed)} s at the earliest."
+        seconds = math.ceil(pause - passed)
+        text = f"the next race starts in {seconds} s at the earliest."
+        return Waiting(trouble) if trouble else Waiting(text, "pause", seconds)
     if 0 < offer.cars <= here:
-        return ""
+        return Waiting()
     if offer.wait > 0.0 and (here or offer.local_racers):
-        return "" if passed >= offer.wait else f"the race starts in {math.ceil(offer.wait - passed)} s."
+        seconds = math.ceil(offer.wait - passed)
+        return Waiting(f"the race starts in {seconds} s.", "time", seconds) if seconds > 0 else Waiting()
     if offer.cars:
-        return f"the race starts with {offer.cars} cars; {here} of them are here."
-    return "somebody has to come." if offer.wait > 0.0 else "the race engineer starts the race."
+        text = f"the race starts with {offer.cars} cars; {here} of them are here."
+        return Waiting(text, "cars", cars=offer.cars, here=here)
+    if offer.wait > 0.0:
+        return Waiting("somebody has to come.", "somebody")
+    return Waiting("the race engineer starts the race.", "engineer")
 
 
-def draw_paddock(offer: RaceOffer, competitors: Iterable[Competitor], last: RaceView | None, waiting: str) -> RaceView:
+def draw_paddock(
+    offer: RaceOffer, competitors: Iterable[Competitor], last: RaceView | None, waiting: Waiting
+) -> RaceView:
     """Return who is here, or the result of the race before with all that is left of it.
 
     Args:
         offer: What is raced; its own racers have no cars before.
         competitors: Who takes part.
         last: The race before, at its end; None: there was none.
-        waiting: For what, one sentence.
+        waiting: For what.
     """
     if last is not None:
         tower = tuple(msgspec.structs.replace(line, car=-1) for line in last.tower)

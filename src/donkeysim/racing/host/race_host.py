@@ -19,7 +19,7 @@ from donkeysim.racing.rules.course import survey_course
 from donkeysim.racing.run.race_file import RacePlan, shift_seed
 from donkeysim.racing.run.race_run import RaceRun, count_places, make_bodies
 from donkeysim.racing.run.tournament import make_report, report_race
-from donkeysim.racing.show.race_view import RaceView
+from donkeysim.racing.show.race_view import RaceView, Waiting
 from donkeysim.racing.show.recording import RaceRecording
 from donkeysim.serve.activity import Change
 from donkeysim.serve.output import Output
@@ -48,7 +48,7 @@ class RaceHost:
         race: The one under way; None in the paddock.
         race_count: Races that have begun.
         recording: All moments of the race, or of the one before.
-        waiting: In the paddock: for what, one sentence.
+        waiting: In the paddock: for what.
     """
 
     def __init__(self, simulation: Simulation, offer: RaceOffer, read_clock: Clock) -> None:
@@ -57,7 +57,7 @@ class RaceHost:
         self._simulation, self._read_clock = simulation, read_clock
         self.race: LiveRace | None = None
         self.race_count = 0
-        self.waiting = ""
+        self.waiting = Waiting()
         self.recording = RaceRecording()
         self._free_broadcast = self._simulation.viewing.interpolator.broadcast
         self._trouble = ""
@@ -373,7 +373,7 @@ class RaceHost:
         cars = [known.client.car for known in self._competitors if known.client is not None]
         here = sum(car is not None and car.telemetry_count > 0 for car in cars)  # who sees where it is
         self.waiting = find_obstacle(self._offer, self.race_count, self._paddock_time, here, self._trouble)
-        if self.waiting:
+        if self.waiting.text:
             return
         try:
             self.start_race()

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple, TypeAlias
 
+from donkeysim.racing.rules.incident import Incident
+
 
 class LineUp(NamedTuple):
     """Put these cars on the grid, as at the beginning of the run, the first in front; take all others off the track."""
@@ -70,6 +72,8 @@ class Tell(NamedTuple):
 
     text: str
     row: int = -1
+    incident: Incident | None = None
+    """Which the text is about."""
 
 
 class GiveResult(NamedTuple):

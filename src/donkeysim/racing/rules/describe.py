@@ -94,7 +94,8 @@ def describe_end(status: str, why: str) -> str:
 
 def add_article(thing: str) -> str:
     """Return the name of a thing as a sentence has it: a wall, an arch; "cone 3", "bales", "something" as they are."""
-    if thing[-1].isdigit() or thing.endswith("s") or thing == "something":
+    thing = thing.replace("_", " ")
+    if thing[-1].isdigit() or (thing[-1] == "s" and thing[-2:] != "us") or thing == "something":
         return thing
     return f"{'an' if thing[0] in 'aeiou' else 'a'} {thing}"
 

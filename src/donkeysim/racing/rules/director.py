@@ -322,7 +322,7 @@ class Director:
         return self._number
 
     def _charge(self, ledger: Ledger, incident: Incident) -> None:
-        self._tell(describe_incident(incident, self.entries), incident.row)
+        self._decide(decide.Tell(describe_incident(incident, self.entries), incident.row, incident))
         if self.session == OVER:
             self.run.incidents.append(incident)  # which an undo takes back without a trace
         else:
@@ -365,8 +365,8 @@ class Director:
 
     # -- decisions ----------------------------------------------------------------------------------------------------
 
-    def _tell(self, text: str, row: int = -1) -> None:
-        self._decide(decide.Tell(text, row))
+    def _tell(self, text: str) -> None:
+        self._decide(decide.Tell(text))
 
     def _decide(self, decision: decide.Decision) -> None:
         """Put a decision with the others, and into the journal."""

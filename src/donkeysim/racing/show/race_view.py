@@ -2,6 +2,8 @@
 
 import msgspec
 
+from donkeysim.racing.rules.incident import Incident
+
 
 class SectorTime(msgspec.Struct, frozen=True):
     """How long a car took from one gate to the next, the last time it drove there."""
@@ -51,7 +53,7 @@ class TowerLine(msgspec.Struct, frozen=True):
     is_here: bool
     """False while its client is gone."""
     why: str = ""
-    """Why it did not finish, or was disqualified."""
+    """Why it did not finish, or was disqualified: a kind of incident, or words."""
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -68,6 +70,21 @@ class Mark(msgspec.Struct, frozen=True):
     """Of an incident, from 1; 0: it is none."""
     is_undone: bool = False
     """Whether the race engineer has taken the incident back."""
+    incident: Incident | None = None
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """What a race in the paddock waits for."""
+
+    text: str = ""
+    """One sentence; "": for nothing."""
+    name: str = ""
+    """Of the sentence; "": it has none."""
+    seconds: int = 0
+    cars: int = 0
+    """That it begins with."""
+    here: int = 0
+    """Cars that are here."""
 
 
 class RaceView(msgspec.Struct, frozen=True):
@@ -102,8 +119,8 @@ class RaceView(msgspec.Struct, frozen=True):
     """Which race of this server."""
     on_air: int = -1
     """Which car the director of pictures shows, as `TowerLine.car`; -1: none."""
-    waiting: str = ""
-    """In the paddock: for what, one sentence."""
+    waiting: Waiting = Waiting()
+    """In the paddock: for what."""
 
 
 class TimeLine(msgspec.Struct, frozen=True):

@@ -1,7 +1,6 @@
 """A race as the page shows it, from the director's frames: tower, marks on the time line, lap chart."""
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -9,7 +8,6 @@ import msgspec
 
 from donkeysim.racing.rules import decision as decide
 from donkeysim.racing.rules.classification import DISQUALIFIED, FINISHED, RACING, WAITING, Placing
-from donkeysim.racing.rules.describe import describe_reason
 from donkeysim.racing.rules.director import COUNTDOWN, FRAME, GRID, OVER, PRACTICE, QUALIFYING, Director, Line
 from donkeysim.racing.rules.run import Run
 from donkeysim.racing.rules.stopwatch import Stopwatch
@@ -18,9 +16,6 @@ from donkeysim.world.ledger import Event, Ledger
 
 MOST_MARKS = 200
 """The latest ones."""
-
-_INCIDENT = re.compile(r"no\. (\d+): (.*)", re.DOTALL)
-"""How the director announces an incident."""
 
 
 class CarLook(NamedTuple):
@@ -125,10 +120,10 @@ class Timing:
             self._marks = [msgspec.structs.replace(mark, is_undone=mark.number in self._undone) for mark in self._marks]
 
     def _make_mark(self, director: Director, line: Line, decision: decide.Decision) -> Mark | None:
-        number, text = 0, ""
+        text, incident = "", None
         if isinstance(decision, decide.Tell):
-            incident = _INCIDENT.fullmatch(decision.text)
-            number, text = (int(incident[1]), incident[2]) if incident else (0, decision.text)
+            text, incident = decision.text, decision.incident
+            text = text if incident is None else text.partition(": ")[2]
         elif isinstance(decision, decide.BeginSession):
             alone = f" ({', '.join(director.run.names[row] for row in director.run.logs)})"
             text = f"{decision.session} begins" + (alone if len(director.run.logs) == 1 else "")
@@ -143,7 +138,9 @@ class Timing:
         time = line.time - self._told_run.green if self._told_run is not None else math.nan
         if isinstance(decision, decide.BeginSession) and decision.session in (PRACTICE, QUALIFYING):
             time = 0.0  # cars may drive at once
-        return Mark(round(self.at, 3), round(time, 3) if math.isfinite(time) else None, text, line.row, number)
+        number = 0 if incident is None else incident.number
+        time_told = round(time, 3) if math.isfinite(time) else None
+        return Mark(round(self.at, 3), time_told, text, line.row, number, incident=incident)
 
     # -- what is shown ------------------------------------------------------------------------------------------------
 
@@ -203,7 +200,7 @@ class Timing:
             penalty=placing.penalty,
             flag={DISQUALIFIED: "black", FINISHED: "chequered"}.get(placing.status, ""),
             is_here=log is None or log.is_off or math.isinf(log.absent_since),
-            why=describe_reason(placing.why),
+            why=placing.why,
         )
 
 

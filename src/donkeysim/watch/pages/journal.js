@@ -1,6 +1,6 @@
 // The journal: what has happened, the latest first; each line leads to its moment.
 
-import { makeChip, nameCar } from "/pages/cars.js";
+import { makeChip } from "/pages/cars.js";
 import { findLine, tellMark, tellTime } from "/pages/moments.js";
 import { byId, make } from "/shared/elements.js";
 import { texts } from "/pages/words.js";
@@ -34,10 +34,9 @@ export class Journal {
   add(key, mark, race) {
     const line = findLine(race, mark);
     const chip = line ? makeChip(line.colour) : make("i", "chip empty");
-    const name = line ? nameCar({ name: line.name, id: line.row + 1 }) : "";
-    const text = tellMark(mark);
+    const text = tellMark(mark, race);
     const entry = { mark };
-    entry.jump = make("button", "jump", "", make("time", "", tellTime(mark)), chip, make("bdi", "", name && !text.includes(name) ? `${name}: ${text}` : text));
+    entry.jump = make("button", "jump", "", make("time", "", tellTime(mark)), chip, make("bdi", "", text));
     entry.jump.type = "button";
     entry.jump.title = texts.say("show_moment");
     entry.jump.addEventListener("click", () => this.onJump(entry.mark));

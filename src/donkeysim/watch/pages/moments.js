@@ -1,6 +1,6 @@
 // Times and gaps as a race shows them; none of them changes its width while it counts.
 
-import { formatLap } from "/pages/cars.js";
+import { formatLap, nameCar } from "/pages/cars.js";
 import { texts } from "/pages/words.js";
 
 /** Minutes and seconds; before 0 with a minus. */
@@ -15,15 +15,45 @@ export function formatClock(seconds, digits = 1) {
 /** When something happened on the clock of its run; there is none before the countdown. */
 export function tellTime(mark) { return mark.time === null ? "–" : formatClock(mark.time); }
 
-/** What a mark says, in the page's language where it is one of a few sentences; incidents are in English. */
-export function tellMark(mark) {
-  const [, session, alone = ""] = /^([a-z-]+) begins( \(.*\))?$/.exec(mark.text) ?? [];
+/** What a car did, or why it is out: words where they are not one of ours. */
+export function tellReason(why) { return texts.texts[`incident_${why.replaceAll(" ", "_")}`] ?? why; }
+
+function tellIncident({ kind, what, other, counts, seconds, laps, out }, race) {
+  let told = tellReason(kind);
+  let about = other < 0 ? tellReason(what) : race.tower.find((line) => line.row === other)?.name ?? texts.say("another_car");
+  if (kind === "obstacle" && what) [told, about] = [texts.say("touched", { thing: texts.nameThing(what) }), ""];
+  if (kind === "engineer") {
+    const costs = [seconds && tellPenalty(seconds), laps && tellLaps(laps), out && texts.say("short_dsq")];
+    told += `: ${costs.filter(Boolean).join(", ")}`;
+  }
+  return `${told}${about && ` (${about})`}${counts ? "" : `; ${texts.say("counts_not")}`}`;
+}
+
+const SENTENCES = [
+  ["session_over", /^the race is over$/],
+  ["restarted", /^the race engineer restarts the race$/],
+  ["taken_back", /^the race engineer takes back no\. (?<number>\d+)$/],
+  ["again_nobody", /^nobody has finished: the race is run again$/],
+  ["again_tie", /^a tie: the race is run again$/],
+  ["is_put_back", /^(?<name>.*) is put back$/s],
+  ["both_touched", /^(?<one>.*) and (?<other>.*) touched; nobody is to blame$/s],
+];
+
+function tellText(text) {
+  const [, session, alone = ""] = /^([a-z-]+) begins( \(.*\))?$/.exec(text) ?? [];
   if (session) return texts.say("begins", { session: texts.say(`session_${session.replace("-", "_")}`) }) + alone;
-  const [, flag, whom] = /^(red|black|chequered) flag to (.*)$/.exec(mark.text) ?? [];
+  const [, flag, whom] = /^(red|black|chequered) flag to (.*)$/.exec(text) ?? [];
   if (flag) return `${texts.say(`flag_${flag}`)}: ${whom === "all" ? texts.say("everybody") : whom}`;
-  const [, name] = /^(.*) is put back$/.exec(mark.text) ?? [];
-  if (name) return texts.say("is_put_back", { name });
-  return mark.text === "the race is over" ? texts.say("session_over") : mark.text;
+  const [name, pattern] = SENTENCES.find(([, wanted]) => wanted.test(text)) ?? [];
+  return name ? texts.say(name, pattern.exec(text).groups) : text;
+}
+
+/** What a mark says, in the page's language, and whose it is. */
+export function tellMark(mark, race) {
+  const told = mark.incident ? tellIncident(mark.incident, race) : tellText(mark.text);
+  const line = findLine(race, mark);
+  const name = line ? nameCar({ name: line.name, id: line.row + 1 }) : "";
+  return name && !told.includes(name) ? `${name}: ${told}` : told;
 }
 
 const known = new Map();
@@ -58,12 +88,14 @@ export function tellGap(line, first, mode) {
   if (first === null) return "";
   if (line.row === first) return line.time !== null ? formatLap(line.time) : texts.say("leader");
   if (mode === "gap" && line.laps_behind > 0) {
-    return line.laps_behind === 1 ? texts.say("one_lap_behind") : texts.say("laps_behind", { count: line.laps_behind });
+    return tellLaps(line.laps_behind);
   }
   const gap = mode === "gap" ? line.gap : line.interval;
   if (gap !== null) return `+${formatLap(gap)}`;
   return line.time !== null ? formatLap(line.time) : "–";
 }
+
+function tellLaps(count) { return count === 1 ? texts.say("one_lap_behind") : texts.say("laps_behind", { count }); }
 
 /** A penalty: seconds, without needless decimals. */
 export function tellPenalty(seconds) {

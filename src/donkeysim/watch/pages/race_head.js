@@ -40,11 +40,16 @@ function tellLaps(race) {
 }
 
 function tellNote(race) {
-  if (race.session === "paddock") return race.waiting.charAt(0).toUpperCase() + race.waiting.slice(1);
+  if (race.session === "paddock") return tellWaiting(race.waiting);
   if (race.is_held) return texts.say("held");
   const parts = race.number > 1 ? [texts.say("race_number", { number: race.number })] : [];
   if (race.attempt > 1) parts.push(texts.say("attempt", { number: race.attempt }));
   return parts.join(" · ");
+}
+
+function tellWaiting(waiting) {
+  const told = waiting.name ? texts.say(`waits_${waiting.name}`, waiting) : waiting.text;
+  return told.charAt(0).toUpperCase() + told.slice(1);
 }
 
 /** Show the lights of the countdown, and a moment of green. */

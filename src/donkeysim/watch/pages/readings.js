@@ -23,8 +23,8 @@ export class Readings {
     setText(byId("lap"), telemetry ? String(telemetry.lap) : "–");
     setText(byId("last-lap"), formatLap(entry?.last_lap));
     setText(byId("best-lap"), formatLap(entry?.best_lap));
-    setText(byId("last-hit"), readings ? readings.last_hit || texts.say("nothing") : "–");
-    byId("last-hit").title = readings?.last_hit ?? "";
+    setText(byId("last-hit"), readings ? texts.nameThing(readings.last_hit) || texts.say("nothing") : "–");
+    byId("last-hit").title = byId("last-hit").textContent;
     this.showLaps(readings);
     this.showDrawn(readings?.drawn ?? []);
     if (telemetry) this.showTelemetry(telemetry);

@@ -1,6 +1,5 @@
 // The time line at the foot: where the playhead is, what has happened when, and how fast it plays.
 
-import { nameCar } from "/pages/cars.js";
 import { findLine, formatClock, tellMark, tellTime } from "/pages/moments.js";
 import { SPEEDS } from "/pages/playhead.js";
 import { byId, make, setText } from "/shared/elements.js";
@@ -67,8 +66,7 @@ export class TimeLine {
     button.style.setProperty("--share", String(this.share(mark.at)));
     button.classList.toggle("incident", mark.number > 0);
     button.classList.toggle("undone", mark.is_undone);
-    const name = line ? nameCar({ name: line.name, id: line.row + 1 }) : "";
-    const words = `${tellTime(mark)} ${name && !mark.text.includes(name) ? `${name}: ` : ""}${tellMark(mark)}`;
+    const words = `${tellTime(mark)} ${tellMark(mark, this.race)}`;
     if (button.title === words) return;
     button.title = words;
     button.setAttribute("aria-label", words);

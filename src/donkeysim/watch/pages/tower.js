@@ -1,7 +1,7 @@
 // The timing tower: a line for each car in the order of the race. Lines glide to their new places.
 
 import { formatLap, nameCar } from "/pages/cars.js";
-import { hasBegun, tellGap, tellPenalty } from "/pages/moments.js";
+import { hasBegun, tellGap, tellPenalty, tellReason } from "/pages/moments.js";
 import { make, setText } from "/shared/elements.js";
 import { texts } from "/pages/words.js";
 
@@ -75,7 +75,7 @@ export class Tower {
     }
     const name = nameCar({ name: entry.name, id: entry.row + 1 });
     setText(line.name, name);
-    setAttribute(item, "title", entry.why ? `${name}: ${entry.why}` : name);
+    setAttribute(item, "title", entry.why ? `${name}: ${tellReason(entry.why)}` : name);
     setText(cells.place, entry.place ? String(entry.place) : "–");
     setText(cells.last, formatLap(entry.last_lap));
     setText(cells.best, formatLap(entry.best_lap));

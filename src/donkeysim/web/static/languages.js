@@ -8,6 +8,55 @@ const KEPT_AS = "donkeysim-language";
 const TAGS = { en: "en", zh: "zh-Hans", ja: "ja" };
 const PLACES = { text: null, label: "aria-label", title: "title", alt: "alt" };
 
+/** What a car can hit in our own places, by name: in the order of `LANGUAGES`. */
+const THINGS = {
+  barrel: ["a barrel", "桶", "樽"],
+  barrier: ["a barrier", "隔离墩", "バリア"],
+  bench: ["a bench", "长凳", "ベンチ"],
+  block: ["a block", "方块", "ブロック"],
+  bridge: ["a bridge", "桥", "橋"],
+  building: ["a building", "建筑", "建物"],
+  bush: ["a bush", "灌木", "茂み"],
+  cactus: ["a cactus", "仙人掌", "サボテン"],
+  car: ["a car", "车", "車"],
+  chair: ["a chair", "椅子", "椅子"],
+  cliff: ["a cliff", "悬崖", "崖"],
+  cone: ["a cone", "锥筒", "コーン"],
+  container: ["a container", "集装箱", "コンテナ"],
+  crate: ["a crate", "木箱", "木箱"],
+  drum: ["a drum", "油桶", "ドラム缶"],
+  fence: ["a fence", "围栏", "フェンス"],
+  figure: ["a figure", "人像", "人形"],
+  flag: ["a flag", "旗子", "旗"],
+  gantry: ["a gantry", "龙门架", "ガントリー"],
+  grandstand: ["a grandstand", "看台", "観客席"],
+  guard_rail: ["a guard rail", "护栏", "ガードレール"],
+  hay_bale: ["a hay bale", "干草捆", "干し草の束"],
+  hoop: ["a hoop", "拱圈", "アーチ"],
+  kerb: ["a kerb", "路缘", "縁石"],
+  lamp_post: ["a lamp post", "灯柱", "街灯"],
+  pallet: ["a pallet", "托盘", "パレット"],
+  person: ["a person", "人", "人"],
+  plant: ["a plant", "植物", "植物"],
+  pylon: ["a pylon", "立柱", "パイロン"],
+  rack: ["a rack", "货架", "ラック"],
+  railing: ["a railing", "栏杆", "手すり"],
+  rock: ["a rock", "岩石", "岩"],
+  screen: ["a screen", "屏幕", "スクリーン"],
+  shelf: ["a shelf", "架子", "棚"],
+  sign: ["a sign", "标牌", "看板"],
+  something: ["something", "某物", "何か"],
+  stool: ["a stool", "凳子", "スツール"],
+  table: ["a table", "桌子", "テーブル"],
+  tent: ["a tent", "帐篷", "テント"],
+  terrain: ["the ground", "地面", "地面"],
+  tree: ["a tree", "树", "木"],
+  tunnel: ["a tunnel", "隧道", "トンネル"],
+  tyre: ["a tyre", "轮胎", "タイヤ"],
+  tyres: ["tyres", "轮胎墙", "タイヤバリア"],
+  wall: ["a wall", "墙", "壁"],
+};
+
 export class Texts {
   /**
    * @param {string} folder address of the folder with the texts
@@ -59,6 +108,9 @@ export class Texts {
   say(name, values = {}) {
     return (this.texts[name] ?? name).replace(/\{(\w+)\}/g, (all, key) => values[key] ?? all);
   }
+
+  /** What is called something in our own places; cars and things of others are called as they are. */
+  nameThing(name) { return THINGS[name]?.[Object.keys(LANGUAGES).indexOf(this.code)] ?? name; }
 
   /** Set the texts of all elements that name one. */
   apply(root) {

@@ -25,8 +25,8 @@ export class Readings {
     const road = byId("on-road");
     setText(road, report.on_road === null ? "–" : this.texts.say(report.on_road ? "on_road" : "off_road"));
     road.classList.toggle("bad", report.on_road === false);
-    setText(byId("hit"), report.speed === null ? "–" : report.hit || this.texts.say("nothing"));
-    byId("hit").title = report.hit;
+    setText(byId("hit"), report.speed === null ? "–" : this.texts.nameThing(report.hit) || this.texts.say("nothing"));
+    byId("hit").title = byId("hit").textContent;
     this.showLaps(report);
   }
 
