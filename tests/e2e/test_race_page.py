@@ -139,6 +139,20 @@ def test_fewer_cars_than_four_have_larger_pictures(open_race, count, share):
     page.locator("body").press("q")
 
 
+def test_a_picture_without_a_car_is_seen_while_the_next_car_would_go_there(open_race):
+    page = open_race(count=2)
+    body, marked = page.locator("body"), page.locator(".pane.marked:visible")
+    body.press("q")
+    body.press("4")
+    expect(marked).to_have_class(re.compile("empty"))
+    page.locator("#tower-lines .pick", has_text="Anna").click()
+    expect(page.locator(".pane:visible .plate bdi")).to_have_text(["Anna", "Ben", "Anna"])
+    for _ in range(2):
+        page.locator("#tower-lines .pick", has_text="Anna").click()
+        expect(marked).not_to_have_class(re.compile("empty"))
+    body.press("q")
+
+
 def test_the_next_car_is_the_one_after_that_in_the_marked_picture(open_race):
     page = open_race()
     body, plates = page.locator("body"), page.locator(".plate bdi")

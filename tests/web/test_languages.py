@@ -39,7 +39,7 @@ def test_all_pages_have_one_name_for_each_view(code):
     watch, drive, site = (
         read(package / folder / "texts", code) for folder in ("watch/pages", "drive/pages/control", "site/page")
     )
-    for view in ("chase", "seat", "top", "orbit"):
+    for view in ("chase", "seat", "top", "orbit", "camera"):
         named = {texts.get(f"view_{view}", texts.get(view)) for texts in (watch, drive, site)}
         assert named == {watch[view]}
     assert len({texts["reset"] for texts in (watch, drive)}) == 1

@@ -25,7 +25,7 @@ SHARED = PACKAGE / "web" / "static"
 CONTROL = PACKAGE / "drive" / "pages" / "control"
 PILOTS = PACKAGE / "learn" / "pilots"
 
-SHARED_FILES = ("base.css", "icon.svg", "asking.js", "elements.js", "languages.js")
+SHARED_FILES = ("arrow.svg", "base.css", "icon.svg", "asking.js", "elements.js", "languages.js")
 CONTROL_FILES = ("driver.js", "gamepad.js", "joystick.js", "keys.js", "tilt.js")
 """What the site's page has in common with others."""
 

@@ -180,7 +180,7 @@ export class RaceSide {
     this.isBorrowed = false;
     if (this.isSplit) {
       this.picks[this.marked] = this.race.tower.find((line) => line.car === car).row;
-      if (!isStep) this.marked = (this.marked + 1) % PANE_COUNT;
+      if (!isStep) do this.marked = (this.marked + 1) % PANE_COUNT; while (!this.listPanes()[this.marked]);
       this.refresh();
     } else this.choose(car === this.watched ? AUTOMATIC : car);
   }

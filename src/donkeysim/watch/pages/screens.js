@@ -63,16 +63,19 @@ export class Screens {
    * Show these.
    * @param {{view: string, car: number, label: string}[]} wanted one, or `PANE_COUNT`; a car of null: nothing
    * @param {number | null} insetCar whose camera the small picture shows
+   * @param {number | null} marked which pane the next car that is chosen goes to, seen also without a car
    */
-  show(wanted, insetCar) {
+  show(wanted, insetCar, marked) {
     this.grow(wanted.length);
     byId("panes").classList.toggle("split", wanted.length > 1);
-    byId("panes").dataset.count = wanted.filter(({ car }) => car !== null).length; // fewer cars have larger pictures
+    const isSeen = ({ car }, index) => car !== null || (index === marked && wanted.length > 1);
+    byId("panes").dataset.count = wanted.filter(isSeen).length; // fewer cars have larger pictures
     const panes = wanted.map(({ view, car, label }, index) => ({ view, car, label, box: this.boxes[index] }));
     const drawn = this.drawing.show(panes);
     this.panes.forEach((pane, index) => {
       const { view, car, label } = wanted[index] ?? { view: "chase", car: null, label: "" };
-      this.boxes[index].hidden = car === null;
+      this.boxes[index].hidden = !isSeen({ car }, index);
+      this.boxes[index].classList.toggle("empty", car === null);
       const isDrawn = drawn.has(panes[index]);
       this.boxes[index].classList.toggle("seen-through", isDrawn);
       if (pane.canvas.getAttribute("aria-label") !== label) pane.canvas.setAttribute("aria-label", label);

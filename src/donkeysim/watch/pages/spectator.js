@@ -240,8 +240,9 @@ function showPictures(car) {
   const hasInset = car !== null && wanted.length === 1 && !["camera", "tv"].includes(view);
   byId("inset").hidden = !hasInset;
   if (wanted[0].view === "place") byId("stale").hidden = true;
-  screens.show(wanted, hasInset ? watched : null);
-  if (state.race) screens.caption(race.listPlates(view), race.first, race.mode, race.isSplit ? race.marked : null);
+  const marked = state.race && race.isSplit ? race.marked : null;
+  screens.show(wanted, hasInset ? watched : null, marked);
+  if (state.race) screens.caption(race.listPlates(view), race.first, race.mode, marked);
   else screens.caption([], null, "gap", null);
 }
 
