@@ -16,6 +16,7 @@ path.points = [[0, 0], [4, 0], [4, 3], [0, 3]]
 road.width_left = 0.3
 road.width_right = 0.3
 ground.texture = "plain"
+props = [{ kind = "cone", every = 3.0, offset = 0.6 }]
 """
 
 
@@ -53,6 +54,7 @@ def test_a_track_is_seen_while_it_is_written(pages, track, address):
     expect(body).to_have_attribute("data-picture", "1", timeout=240_000)
     expect(page.locator("#map")).to_have_js_property("complete", True)
     first = page.locator("#figures").inner_text()
+    assert re.search(r"\d × cone", first)
 
     track.write_text(TRACK.replace("[4, 3]", "[6, 5]"), encoding="utf-8")
     expect(body).to_have_attribute("data-picture", "2", timeout=20_000)
@@ -63,6 +65,7 @@ def test_a_track_is_seen_while_it_is_written(pages, track, address):
     expect(page.locator("#desk")).to_be_visible()
     page.locator("#language").select_option("zh")
     expect(page.locator("#status")).to_have_text("有错误")
+    expect(page.locator("#figures")).to_contain_text("× 锥筒")
 
     track.write_text(TRACK, encoding="utf-8")
     expect(body).to_have_attribute("data-picture", "3", timeout=20_000)
@@ -71,6 +74,9 @@ def test_a_track_is_seen_while_it_is_written(pages, track, address):
     assert float(page.locator("#at").input_value()) > 0.1
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.locator("#language").select_option("ja")
+    expect(page.locator(".brand")).to_have_text("コース")
+    assert page.locator(".brand").bounding_box()["height"] < 40
     assert errors == []
 
 
