@@ -199,9 +199,9 @@ def take_preview(browser: Browser, folder: Path) -> None:
         phone = open_page(browser, address, 390, 844, "dark", scale=2)
         track.write_text(track.read_text(encoding="utf-8").replace("radius = 1.0", "radus = 1.0"), encoding="utf-8")
         phone.locator("body[data-state=mistake]").wait_for(timeout=120_000)
+        phone.wait_for_timeout(1500)
         sentence = phone.locator("#sentence").inner_text().replace(str(track), "~/tracks/my_track.toml")
         phone.evaluate("text => { document.getElementById('sentence').textContent = text; }", sentence)
-        phone.wait_for_timeout(1500)
         take(phone, "preview-phone")
 
 
