@@ -760,35 +760,45 @@ def test_others_drive_on_when_a_client_leaves_the_scene_until_it_names_another_o
     assert rig.simulation.scene_name == "warehouse"
 
 
-def test_what_a_client_says_after_it_named_another_scene_counts_there():
+@pytest.mark.parametrize("others", [(), (2,)])
+def test_what_a_client_says_after_it_named_another_scene_counts_there(others):
     rig = SimulationRig()
-    rig.join(1, 2)
+    rig.join(1, *others)
     rig.load()
-    rig.say(1, "exit_scene")
     queue = rig.simulation.clients[1].queue
-    for said in (
-        {"msg_type": "load_scene", "scene_name": "warehouse"},
-        {"msg_type": "step_mode", "step_mode": "synchronous"},
-    ):
-        queue.append(read_request(said).request, latest_counts=False)
-    rig.simulation.perform_next(queue)
+    for kind, fields in {
+        "exit_scene": {},
+        "load_scene": {"scene_name": "warehouse"},
+        "step_mode": {"step_mode": "synchronous"},
+    }.items():
+        queue.append(read_request({"msg_type": kind, **fields}).request, latest_counts=False)
+    while queue.first is not None:
+        rig.simulation.perform_next(queue)
+    rig.say(1, "reset_car")
     assert rig.simulation.scene_name == "warehouse"
     assert rig.simulation.is_in_lock_step
+    assert "refusal" not in rig.types(1)
 
 
-def test_a_scene_for_a_client_that_is_gone_by_then_is_left_again():
+@pytest.mark.parametrize("others", [(), (3,)])
+def test_no_scene_is_loaded_for_a_client_that_goes(others):
     """Who leaves by exit_scene, as the original's client, still answers to the menu before it is gone."""
     rig = SimulationRig()
-    rig.join(1)
+    rig.join(1, *others)
     rig.load()
-    rig.say(1, "exit_scene")
+    for client in (1, *others):
+        rig.say(client, "exit_scene")
     queue = rig.simulation.clients[1].queue
-    queue.append(read_request({"msg_type": "load_scene", "scene_name": "generated_track"}).request, latest_counts=True)
+    request = read_request({"msg_type": "load_scene", "scene_name": "generated_track"}).request
+    assert not rig.simulation.may_execute(1, request)
+    rig.clock.advance(0.6)
+    assert rig.simulation.may_execute(1, request)
+    queue.append(request, latest_counts=True)
     queue.append(Presence.LEAVE, latest_counts=True)
     rig.simulation.perform_next(queue)
     assert rig.simulation.simulator is None
     rig.simulation.perform_next(queue)
-    assert not rig.simulation.clients
+    assert [*rig.simulation.clients] == [*others]
     rig.join(2)
     assert rig.types(2) == ["scene_selection_ready"]
 

@@ -58,7 +58,7 @@ class Client:
         slow_since: When it was first seen not to read its telemetry, None while it does [s].
         is_troublesome: Whether much of what it says lately was not understood or not possible.
         told: When telemetry was last made for it [s].
-        has_exited: Whether it has left a scene and chosen none since; others may still drive there.
+        exited: When it has left a scene, where others may still drive, having chosen none since; None: it has not [s].
     """
 
     client_id: int
@@ -68,7 +68,7 @@ class Client:
     slow_since: float | None = None
     is_troublesome: bool = False
     told: float = 0.0
-    has_exited: bool = False
+    exited: float | None = None
 
     def wants_telemetry(self, now: float) -> bool:
         """Return whether to make telemetry now; seldom for a client that has not read any for a while."""

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 REST_SHARE = 0.25
 """In the last part of the time between two beats nothing costly is begun: it could make the next one late."""
 
+# The original's client asks for its scene as soon as the menu is open, also while it is being closed.
+EXIT_SECONDS = 0.5
+"""A scene is loaded for a client that has left one no sooner than this: it may be gone by then [s]."""
+
 
 class Simulation:
     """One scene or the menu, with its clients.
@@ -125,7 +129,7 @@ class Simulation:
         """Give a client a car in the running scene."""
         assert self.simulator is not None
         assert self.scene_name is not None
-        client.has_exited = False
+        client.exited = None
         self.outputs.append(make_event(client, SceneLoaded(scene_name=self.scene_name)))
         try:
             taken = self.park.count_driven()
@@ -142,7 +146,7 @@ class Simulation:
         """Give the car that has become free to the client that has waited longest for one."""
         if self.park.count_driven() >= self.options.max_cars:
             return
-        waiting = next((one for one in self.clients.values() if one.car is None and not one.has_exited), None)
+        waiting = next((one for one in self.clients.values() if one.car is None and one.exited is None), None)
         if waiting is not None:
             self.seat(waiting)
 
@@ -189,17 +193,17 @@ class Simulation:
         self.viewing.open(simulator)
         self._ghosts = GhostWatch(simulator.scene, simulator.car_spec)
 
-    def exit_scene(self) -> None:
-        """Bring everybody back to the menu.
+    def exit_scene(self, client: Client | None = None) -> None:
+        """Bring everybody back to the menu, at the word of a client or of somebody who watches.
 
         Raises:
             DonkeySimError: No scene is running, or nobody may leave it.
         """
         self.activity.check_change("exit")
-        self.leave_scene()
+        self.leave_scene(client)
 
-    def leave_scene(self) -> None:
-        """Bring everybody back to the menu, whatever goes on.
+    def leave_scene(self, leaver: Client | None = None) -> None:
+        """Bring everybody back to the menu, whatever goes on, at the word of `leaver`.
 
         Raises:
             DonkeySimError: No scene is running.
@@ -215,8 +219,10 @@ class Simulation:
         self._lock_step = LockStep(self._read_clock)
         for client in self.clients.values():
             client.car, client.awaits_road = None, False
-            if not client.has_exited:
+            if client.exited is None:
                 self.outputs.append(make_event(client, SceneSelectionReady()))
+        if leaver is not None:
+            leaver.exited = self._read_clock()
         for client in list(self.clients.values()):
             self._drain(client)
 
@@ -236,6 +242,13 @@ class Simulation:
         if client is None:
             return False
         return client.awaits_road or (self._lock_step.is_on and client.car is not None and queue.is_ready)
+
+    def is_leaving(self, client_id: int, request: messages.Request) -> bool:
+        """Return whether a client that asks for a scene may do so because it has left one, and be gone in a moment."""
+        if not isinstance(request, messages.LoadScene) or client_id not in self.clients:
+            return False
+        client = self.clients[client_id]
+        return client.exited is not None and self._read_clock() - client.exited < EXIT_SECONDS
 
     def note_health(self, client_id: int, is_reading: bool, is_troublesome: bool) -> None:
         """Take note whether a client reads its telemetry, and of its mistakes; may be called on any thread."""
@@ -272,7 +285,7 @@ class Simulation:
     def perform(self, client: Client, request: messages.Request) -> None:
         """Carry out what a client asks for where everybody drives as they please, or refuse it."""
         place = ClientState.MENU
-        if self.simulator is not None and not client.has_exited:
+        if self.simulator is not None and client.exited is None:
             place = ClientState.TRACK if client.car is not None else ClientState.NO_CAR
             if isinstance(request, messages.LoadScene) and request.scene_name == self.scene_name:
                 return
@@ -297,21 +310,20 @@ class Simulation:
         """Take a client to the menu: alone where others drive on, else with all that there is."""
         del request
         if all(one.car is None for one in self.clients.values() if one is not client):
-            self.exit_scene()
-            client.has_exited = True
+            self.exit_scene(client)
             return
         assert client.car is not None, "the request would have been refused"
         self.take_away(self._running, client.car)
-        client.car, client.has_exited = None, True
+        client.car, client.exited = None, self._read_clock()
         self.outputs.append(make_event(client, SceneSelectionReady()))
         self.seat_next()
 
     def _load(self, client: Client, request: messages.LoadScene) -> None:
-        name, had_exited = request.scene_name, client.has_exited
+        name = request.scene_name
+        if client.exited is not None and client.queue.has_left:
+            return  # its last word of its own was exit_scene
         if self.simulator is None:
             self.load_scene(name, is_listed_only=True)
-            if had_exited and client.queue.has_left and len(self.clients) == 1:  # its last word was exit_scene
-                self.leave_scene()
         elif name == self.scene_name:
             self.seat(client)
         else:  # others have driven on, until now
@@ -612,8 +624,10 @@ class FreeDriving:
             simulation.leave_lock_step()
 
     def may_perform(self, client_id: int, request: messages.Request) -> bool:
-        """Return whether a request can be carried out now: not while its plate is drawn."""
+        """Return whether a request can be carried out now: not while its plate is drawn, or its client may go."""
         simulator = self._simulation.simulator
+        if self._simulation.is_leaving(client_id, request):
+            return False
         return simulator is None or self._simulation.plate_jobs.is_ready(simulator, client_id, request)
 
     def perform(self, client: Client, request: messages.Request) -> None:
