@@ -257,7 +257,7 @@ def take_learning(browser: Browser, folder: Path) -> None:
         watched.context.close()
         phone.wait_for_timeout(15_000)
         take(phone, "rl-page-phone")
-        page.locator("#outcome").wait_for(timeout=900_000)
+        page.locator("#outcome code", has_text="report").wait_for(timeout=900_000)
         for row in page.locator("#outcome code").all():
             line = row.inner_text().replace(str(folder.resolve()), "~/mysim").replace(str(folder), "~/mysim")
             row.evaluate("(element, text) => { element.textContent = text; }", line)
