@@ -1,5 +1,6 @@
 """Queues of clients: order, the latest control, turns, and what is done before and after a beat."""
 
+import sys
 import threading
 
 import pytest
@@ -140,6 +141,15 @@ def test_no_control_is_left_out_while_lock_step_is_just_being_begun():
     assert empty(queue) == entries
 
 
+def test_the_latest_counts_again_once_lock_step_was_asked_for_and_something_else_was_done():
+    queue = fill(SetStepMode(is_synchronous=False, step_count=None), ResetCar(), CAMERA)
+    queue.enlist()
+    assert [queue.take(), queue.take()][1] == ResetCar()
+    for steer in (0.1, 0.2):
+        queue.append(control(steer=steer), latest_counts=True)
+    assert empty(queue) == [CAMERA, control(steer=0.2)]
+
+
 def test_a_full_queue_says_so_until_it_is_emptied():
     queue = fill(*[ResetCar()] * MOST_WAITING)
     assert queue.is_full
@@ -151,6 +161,31 @@ def test_who_has_only_joined_may_vanish_unseen_but_not_with_a_request():
     assert fill(Presence.JOIN).drop_if_unseen()
     assert not fill(Presence.JOIN, ResetCar()).drop_if_unseen()
     assert not fill(ResetCar()).drop_if_unseen()
+
+
+def test_who_vanishes_disturbs_nobody_who_looks_into_its_queue():
+    """The event loop drops a client that has only joined while the simulation's thread lets requests overtake."""
+    queue, faults, is_done = ClientQueue(1), [], threading.Event()
+
+    def look():
+        try:
+            while not is_done.is_set():
+                queue.let_overtake()
+        except RuntimeError as error:
+            faults.append(error)
+
+    thread, before = threading.Thread(target=look), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        thread.start()
+        for _ in range(20_000):
+            queue.append(Presence.JOIN, latest_counts=True)
+            assert queue.drop_if_unseen()
+    finally:
+        sys.setswitchinterval(before)
+        is_done.set()
+        thread.join()
+    assert faults == []
 
 
 def test_everybody_has_a_turn_and_each_clients_order_is_kept():
@@ -258,6 +293,18 @@ def test_where_beats_leave_no_room_costly_things_are_done_now_and_then():
     doer.clock.advance(MOST_PATIENT_SECONDS + 0.001)
     doer.turns.take_costly(room=0.0)
     assert len(doer.done) == 2
+
+
+def test_a_look_has_its_turn_too_where_its_client_steers_all_the_time():
+    doer = Doer()
+    queue = fill(dress(car_name="A"))
+    doer.turns.add(queue)
+    for _ in range(round(2 * MOST_PATIENT_SECONDS / 0.05)):
+        doer.clock.advance(0.05)
+        queue.append(control(steer=0.1), latest_counts=True)
+        doer.turns.take_quick()
+        doer.turns.take_costly(room=0.0)
+    assert (1, dress(car_name="A")) in doer.done
 
 
 def test_whoever_asks_first_after_a_pause_is_not_taken_for_patient():

@@ -760,6 +760,52 @@ def test_others_drive_on_when_a_client_leaves_the_scene_until_it_names_another_o
     assert rig.simulation.scene_name == "warehouse"
 
 
+def test_who_waits_for_a_place_may_leave_and_gets_the_place_of_the_only_driver_that_leaves():
+    rig = SimulationRig(max_cars=1)
+    rig.join(1, 2, 3)
+    rig.load()
+    for client in (1, 2, 3):
+        rig.take(client)
+    rig.say(2, "exit_scene")
+    assert (rig.types(1), rig.types(2), rig.types(3)) == ([], ["scene_selection_ready"], [])
+    rig.say(1, "exit_scene")
+    assert (rig.types(1), rig.types(3)) == (["scene_selection_ready"], ["scene_loaded", "car_loaded"])
+    rig.say(3, "exit_scene")
+    assert rig.simulation.simulator is None
+
+
+def test_lock_step_ends_when_the_last_who_asked_for_it_leaves_the_scene():
+    rig = SimulationRig()
+    rig.join(1, 2, 3)
+    rig.load()
+    for client in (1, 2):
+        rig.say(client, "step_mode", step_mode="synchronous")
+    rig.say(1, "exit_scene")
+    assert rig.simulation.is_in_lock_step
+    rig.say(2, "exit_scene")
+    assert not rig.simulation.is_in_lock_step
+    rig.take(3)
+    rig.beat()
+    assert rig.types(3) == ["telemetry"]
+
+
+def test_a_client_that_leaves_and_loads_in_a_row_does_one_at_a_time(monkeypatch):
+    rig = SimulationRig()
+    rig.join(1, 2)
+    rig.load()
+    loaded = []
+    monkeypatch.setattr(rig.simulation, "load_scene", lambda name, is_listed_only: loaded.append(name))
+    queue = rig.simulation.clients[1].queue
+    for name in ("warehouse", "generated_track") * 3:
+        for fields in ({"msg_type": "exit_scene"}, {"msg_type": "load_scene", "scene_name": name}):
+            queue.append(read_request(fields).request, latest_counts=True)
+    rig.simulation.perform_next(queue)
+    rig.simulation.perform_next(queue)
+    assert loaded == ["warehouse"]
+    assert {client.client_id for client in rig.simulation.take_freed()} == {1, 2}
+    assert not rig.simulation.take_freed()
+
+
 @pytest.mark.parametrize("others", [(), (2,)])
 def test_what_a_client_says_after_it_named_another_scene_counts_there(others):
     rig = SimulationRig()

@@ -38,6 +38,9 @@ class BeatingStage:
             self.next_beat += self.beat_seconds
             self.beat_count += 1
 
+    def take_freed(self):
+        return []
+
     def take_outputs(self):
         return []
 

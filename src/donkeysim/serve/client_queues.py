@@ -62,14 +62,16 @@ class ClientQueue:
     Attributes:
         heard: When the client last said something or was last answered, as far as the simulation knows [s].
         is_listed: Whether the thread knows that there is something to take.
+        has_waited: Whether something costly has waited here since the last time that something costly was done.
     """
 
     client_id: int
     heard: float = 0.0
     is_listed: bool = False
+    has_waited: bool = False
     _waiting: deque[Entry] = field(default_factory=deque)
+    _taken: Entry | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _has_step_mode: bool = False
     _keeps_order: bool = False
 
     @property
@@ -111,11 +113,9 @@ class ClientQueue:
             latest_counts: Whether a control, or a road, is merged into one that waits as the last, and looks into
                 others that wait: not in lock-step.
         """
-        if not self.is_listed and not self._waiting:  # else the thread may be just carrying one out
-            self._has_step_mode = False
-        self._has_step_mode |= isinstance(entry, messages.SetStepMode)
-        self._keeps_order = not latest_counts or self._has_step_mode
         with self._lock:
+            modes = (isinstance(one, messages.SetStepMode) for one in (entry, self._taken, *self._waiting))
+            self._keeps_order = not latest_counts or any(modes)
             if self._keeps_order or not self._merge(entry):
                 self._waiting.append(entry)
 
@@ -140,18 +140,17 @@ class ClientQueue:
 
     def drop_if_unseen(self) -> bool:
         """Forget a client that has only joined, if the thread has not seen that yet; return whether it was so."""
-        if len(self._waiting) != 1 or self.first is not Presence.JOIN:
-            return False
-        try:
-            self._waiting.remove(Presence.JOIN)
-        except (ValueError, IndexError):  # the thread took it at this moment
-            return False
-        return True
+        with self._lock:
+            is_unseen = list(self._waiting) == [Presence.JOIN]
+            if is_unseen:
+                self._waiting.clear()
+        return is_unseen
 
     def take(self) -> Entry | None:
         """Return the next entry, None when there is none."""
         with self._lock:
-            return self._waiting.popleft() if self._waiting else None
+            self._taken = self._waiting.popleft() if self._waiting else None
+            return self._taken
 
     def unlist(self, has_to_wait: bool) -> bool:
         """Note that the thread looks elsewhere; return whether it should look here again at once.
@@ -231,8 +230,9 @@ class QueueTurns:
         if not queue.is_costly:
             self._quick.append(queue)
             return
-        if not self._costly:
+        if not self._costly and not queue.has_waited:
             self._patient_since = self._read_clock()
+        queue.has_waited = True
         self._costly.append(queue)
 
     def seconds_left(self, room: float | None = None) -> float | None:
@@ -264,7 +264,9 @@ class QueueTurns:
         for _ in range(len(self._costly)):
             if not self._is_room(None if end is None else end - self._read_clock()):
                 break
-            self._take_turn(self._costly.popleft(), 1)
+            queue = self._costly.popleft()
+            queue.has_waited = False
+            self._take_turn(queue, 1)
             self._patient_since = self._read_clock()
 
     def _is_room(self, seconds: float | None) -> bool:
@@ -290,10 +292,11 @@ class QueueTurns:
 
 
 class LockStep:
-    """Whether the scene is in lock-step, how long a step is, and when the next one may be taken."""
+    """Whether the scene is in lock-step, who asked for it, how long a step is, and when the next one may be taken."""
 
     def __init__(self, read_clock: Clock) -> None:
         self.is_on = False
+        self.asked_by = set[int]()
         self.step_count = PHYSICS_RATE // 20
         self._read_clock = read_clock
 

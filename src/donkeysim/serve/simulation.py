@@ -82,6 +82,7 @@ class Simulation:
         self._road_jobs = RoadJobs()
         self.plate_jobs = PlateJobs()
         self._lock_step = LockStep(read_clock)
+        self._freed: list[Client] = []
         interval = 0.0 if options.time_scale is None else 1.0 / (options.telemetry_rate * options.time_scale)
         self._pacer = Pacer(interval, read_clock)
         self.outputs: list[Output] = []
@@ -117,6 +118,7 @@ class Simulation:
         """Take a client and its car away; who waited for a place gets it."""
         client = self.clients.pop(client_id, None)
         self.plate_jobs.forget(client_id)
+        self._lock_step.asked_by.discard(client_id)
         if client is not None:
             self.activity.part(client)
 
@@ -223,8 +225,7 @@ class Simulation:
                 self.outputs.append(make_event(client, SceneSelectionReady()))
         if leaver is not None:
             leaver.exited = self._read_clock()
-        for client in list(self.clients.values()):
-            self._drain(client)
+        self._freed += self.clients.values()
 
     def recover(self) -> None:
         """Leave what may fail again at each beat, after an error of our own making."""
@@ -264,6 +265,14 @@ class Simulation:
             client.queue.append(request, latest_counts=not self._lock_step.is_on)
             self._drain(client)
             client.queue.heard = self._read_clock()
+            while freed := self.take_freed():
+                for other in freed:
+                    self._drain(other)
+
+    def take_freed(self) -> list[Client]:
+        """Return the clients whose requests wait for no step or road any more since this was last asked."""
+        freed, self._freed = self._freed, []
+        return freed
 
     def perform_next(self, queue: ClientQueue) -> None:
         """Take the next entry of a client's queue and carry it out; nothing of it if the client was sent away."""
@@ -309,13 +318,16 @@ class Simulation:
     def _exit(self, client: Client, request: messages.ExitScene) -> None:
         """Take a client to the menu: alone where others drive on, else with all that there is."""
         del request
-        if all(one.car is None for one in self.clients.values() if one is not client):
+        if all(one.exited is not None for one in self.clients.values() if one is not client):
             self.exit_scene(client)
             return
-        assert client.car is not None, "the request would have been refused"
-        self.take_away(self._running, client.car)
+        if client.car is not None:
+            self.take_away(self._running, client.car)
         client.car, client.exited = None, self._read_clock()
         self.outputs.append(make_event(client, SceneSelectionReady()))
+        self._lock_step.asked_by.discard(client.client_id)
+        if not self._lock_step.asked_by:
+            self.leave_lock_step()
         self.seat_next()
 
     def _load(self, client: Client, request: messages.LoadScene) -> None:
@@ -328,8 +340,8 @@ class Simulation:
             self.seat(client)
         else:  # others have driven on, until now
             self._check_listed(name)
-            client.queue.put_back(request)
             self.leave_scene()
+            self.load_scene(name, is_listed_only=True)
 
     def _tell_node(self, client: Client, request: messages.GetNodePosition) -> None:
         node = settings.describe_node(self._running, request.index)
@@ -369,6 +381,7 @@ class Simulation:
             for one in self.clients.values():
                 one.queue.heard = now
             self._lock_step.is_on = True
+            self._lock_step.asked_by.add(client.client_id)
         elif request.is_synchronous is False:
             self.leave_lock_step()
         mode = "synchronous" if self._lock_step.is_on else "asynchronous"
@@ -379,9 +392,9 @@ class Simulation:
         """Let the clock say again when time moves on."""
         if self._lock_step.is_on:
             self._lock_step.is_on = False
+            self._lock_step.asked_by.clear()
             self._pacer.restart()
-            for client in list(self.clients.values()):
-                self._drain(client)
+            self._freed += self.clients.values()
 
     # -- time ---------------------------------------------------------------------------------------------------------
 

@@ -229,6 +229,9 @@ class SimulationThread:
                 is_due = simulation.seconds_to_beat() == 0.0
                 self._guard(simulation, lambda simulation: simulation.beat())
                 self._turns.take_costly(simulation.seconds_of_room())
+                for client in simulation.take_freed():
+                    if client.queue.first is not None and client.queue.enlist():
+                        self._turns.add(client.queue)
                 is_behind = self._hand_out(simulation)
                 now = self._read_clock()
                 self._serve_watchers(simulation, is_due, now)
@@ -269,8 +272,8 @@ class SimulationThread:
         """Do the next thing that a client wants."""
         assert self._simulation is not None
         if queue.first is Presence.JOIN:
-            queue.take()
-            self._guard(self._simulation, lambda simulation: simulation.join(queue.client_id, queue))
+            if queue.take() is Presence.JOIN:  # else its client has just gone
+                self._guard(self._simulation, lambda simulation: simulation.join(queue.client_id, queue))
         else:
             self._guard(self._simulation, lambda simulation: simulation.perform_next(queue))
 
