@@ -85,7 +85,7 @@ def test_what_a_pilot_wants_beside_the_picture_comes_from_the_record(tmp_path, c
     replay.answer(first)
     replay.answer(second)
     assert pilot.others == [(0.75,), (0.5,)]
-    with pytest.raises(TubError, match=r"record 2 of .* pilot of the type imu: .* neither 'imu/acl_x' nor"):
+    with pytest.raises(TubError, match=r"record 2 of .* pilot of the type imu: .* no IMU's readings \('imu/acl_x'"):
         replay.answer(third)
 
 
