@@ -130,10 +130,16 @@ def test_a_throttle_may_be_always_the_same():
 def test_what_the_old_make_takes_beside_a_conf_may_be_anything_of_a_conf(caplog):
     env = gym.make("donkey-generated-track-v0", exe_path="", cam_config={"fov": 70}, max_cte=3, run="a")
     assert (env.conf.max_cte, env.conf.messages[-1]["fov"]) == (3.0, "70")
-    assert "conf knows no 'run'" in caplog.text
+    assert "conf has no keys 'run'" in caplog.text
     env.close()
-    with pytest.raises(SpecError, match="did you mean 'max_cte'"):
-        gym.make("donkey-generated-track-v0", maxcte=3)
+    for slip, meant in (
+        ("maxcte", "max_cte"),
+        ("max_episode_step", "max_episode_steps"),
+        ("rendermode", "render_mode"),
+        ("confs", "conf"),
+    ):
+        with pytest.raises(SpecError, match=f"did you mean '{meant}'"):
+            gym.make("donkey-generated-track-v0", **{slip: 3})
 
 
 @pytest.mark.parametrize("most", [sys.maxsize, math.inf])

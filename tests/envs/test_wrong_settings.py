@@ -127,6 +127,37 @@ def test_a_number_beyond_all_others_is_refused_with_its_key(key):
         DonkeyEnv(conf={key: 10**400})
 
 
+@pytest.mark.parametrize("given", ["False", "0", "no", 2, 0.5, [1]])
+def test_a_switch_takes_no_text_which_would_always_be_on(given):
+    for conf in ({"real_time": given}, {"challenges": {"ghosts": given}}, {"challenges": {"light": given}}):
+        with pytest.raises(SpecError) as told:
+            read_conf(conf)
+        key = next(iter(conf.get("challenges", conf)))
+        assert str(told.value) == f"{key} is {given!r}; it takes True or False."
+
+
+def test_a_switch_may_be_a_number_that_means_the_same():
+    for given, is_on in ((True, True), (1, True), (np.True_, True), (0, False), (np.int64(0), False), (None, False)):
+        assert read_conf({"real_time": given}).real_time is is_on
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [
+        *("fob", "fo", "fvo", "fovs", "cat", "bi", "bios", "nose", "hots", "prot", "loook", "maxcte", "MAX_CTE"),
+        *("max_ct", "throttle_mon", "trottle_mx", "camera_", "frame-skip", "cam_conf", "realTime", "img_hh"),
+    ],
+)
+def test_a_slip_in_a_key_is_refused_however_short_the_key(slip):
+    with pytest.raises(SpecError, match=f"^unknown key in conf '{slip}'|old name"):
+        read_conf({slip: 1})
+
+
+def test_keys_that_programs_have_themselves_are_no_slips():
+    own = ("throttle", "steering", "max_steps", "track_name", "frames", "seed", "log", "env_name", "n_envs", "img_size")
+    assert read_conf(dict.fromkeys(own, 1)) == read_conf({})
+
+
 @pytest.mark.parametrize("sides", [(math.inf, 160, 3), (math.nan, 160, 3), (120.5, 160, 3), 120, (120, None, 3)])
 def test_sides_that_are_no_whole_numbers_are_refused(sides):
     with pytest.raises(SpecError) as told:

@@ -4,6 +4,7 @@ One of them says how a package that comes with an extra only is installed, when 
 """
 
 import difflib
+import re
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
@@ -64,6 +65,25 @@ def nearest_name(given: str, allowed: Iterable[str], cutoff: float = 0.6) -> str
     return max(begun, key=len, default=None) or next(
         iter(difflib.get_close_matches(given, names, n=1, cutoff=cutoff)), None
     )
+
+
+def is_slip(given: str, name: str) -> bool:
+    """Return whether a name was surely meant: case, "_" and "-" do not count, and one letter may be too many, missing,
+    wrong or swapped with the next; two of a name with nine or more.
+    """
+    first, second = (re.sub(r"[_-]", "", text.lower()) for text in (given, name))
+    most = 1 if len(second) < 9 else 2
+    if abs(len(first) - len(second)) > most:
+        return False
+    row, above = list(range(len(second) + 1)), []  # how many such slips lead from one beginning to the other
+    for count, letter in enumerate(first, 1):
+        above, before, row = row, above, [count]
+        for place, wanted in enumerate(second, 1):
+            fewest = min(above[place] + 1, row[-1] + 1, above[place - 1] + (letter != wanted))
+            if count > 1 < place and (letter, first[count - 2]) == (second[place - 2], wanted):
+                fewest = min(fewest, before[place - 2] + 1)
+            row.append(fewest)
+    return row[-1] <= most
 
 
 def shorten(text: str, most: int = 80) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from donkeysim.core.errors import SpecError, WireError, describe_unknown, nearest_name, shorten
+from donkeysim.core.errors import SpecError, WireError, describe_unknown, is_slip, shorten
 from donkeysim.envs.conf_messages import (
     CAMERA_DEFAULTS,
     CAR_KEYS,
@@ -22,6 +22,7 @@ from donkeysim.envs.conf_messages import (
     make_camera_message,
     make_car_message,
     make_road_message,
+    read_switch,
 )
 from donkeysim.wire.equipment import ConfigureLidar
 from donkeysim.wire.fields import Form
@@ -59,9 +60,6 @@ LIDAR_FIELDS = {
     "rot_x": ("rot_x", "0.0"),
 }
 """Keys of a lidar, with their names and defaults on the wire."""
-
-ALIKE = 0.75
-"""How near a key is to one of ours that is surely meant."""
 
 _TABLES = {
     "car_config": CAR_KEYS,
@@ -160,7 +158,7 @@ def supply_defaults(conf: dict[str, Any]) -> None:
 
 
 def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
-    """Return a checked `conf`; keys that resemble none are a program's own, told and passed over.
+    """Return a checked `conf`; keys that are no slips of one are a program's own, told and passed over.
 
     Raises:
         SpecError: A key that is nearly one, or a value that is not possible.
@@ -169,9 +167,10 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
         raise SpecError(f"conf is {shorten(repr(conf))}, but must be a dict, for example {{'max_cte': 5}}.")
     given = dict(conf or {})
     given.pop("level", None)  # the original writes the scene into what it was given
-    own = [key for key in given if key not in _KNOWN and nearest_name(str(key).lower(), _KNOWN, ALIKE) is None]
+    own = [key for key in given if key not in _KNOWN and not any(is_slip(str(key), name) for name in _KNOWN)]
     if own:
-        _log.warning("conf knows no %s: for your own program, they do nothing here.", ", ".join(map(repr, own)))
+        words = "conf has no keys %s; they are taken for your own program's and do nothing here."
+        _log.warning(words, ", ".join(map(repr, own)))
     _refuse_unknown("conf", [key for key in given if key not in own], _KNOWN)
     for table, keys in _TABLES.items():
         _refuse_unknown(table, _read_table(given, table), keys)
@@ -189,7 +188,7 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
         road=make_road_message(**road) if (road := {key: given[key] for key in ROAD_KEYS if key in given}) else None,
         messages=(*_make_messages(given, resolution), *((lidar_message,) if lidar_message else ())),
         lidar=read_lidar(lidar_message) if lidar_message else None,
-        real_time=bool(given.get("real_time", False)),
+        real_time=read_switch(given, "real_time"),
         **{key: _read_number(given, key, getattr(EnvConf, key), *limits) for key, limits in _LIMITS.items()},
     )
     if checked.is_remote:
@@ -261,7 +260,7 @@ def _read_port(given: Mapping[str, Any]) -> int | None:
 def _read_experiment(given: Mapping[str, Any]) -> Experiment:
     table = _read_table(given, "challenges")
     cones, trees, seed = (_read_whole(table, key, 0, -(1 << 31), 1 << 31) for key in ("cones", "trees", "seed"))
-    challenges = ChallengeSpec(cones, bool(table.get("ghosts", False)), trees, bool(table.get("light", False)), seed)
+    challenges = ChallengeSpec(cones, read_switch(table, "ghosts"), trees, read_switch(table, "light"), seed)
     look, car, log = (given.get(key) for key in ("look", "car", "action_log"))
     return Experiment(
         scenes=(SceneSpec(challenges=challenges, look=str(look or "")),),

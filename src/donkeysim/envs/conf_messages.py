@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from donkeysim.core.errors import SpecError
+from donkeysim.core.errors import SpecError, shorten
 from donkeysim.wire.reading import read_request
 
 Message = dict[str, str]
@@ -71,3 +71,15 @@ def make_camera_message(kind: str, table: Mapping[str, Any]) -> Message:
     """Return a `cam_config` (or "cam_config_b") of those of `CAMERA_DEFAULTS` that are given."""
     fields = {key: str(table.get(key, default)) for key, default in CAMERA_DEFAULTS.items()}
     return {"msg_type": kind, **fields}
+
+
+def read_switch(table: Mapping[str, Any], key: str) -> bool:
+    """Return what is True or False, or 1 or 0, which mean the same; False where it is left out or None.
+
+    Raises:
+        SpecError: It is neither; a text would always be on.
+    """
+    value = table.get(key)
+    if not isinstance(value, str) and str(value) in ("None", "False", "True", "0", "1"):
+        return bool(value)
+    raise SpecError(f"{key} is {shorten(repr(value))}; it takes True or False.")

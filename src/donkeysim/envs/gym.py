@@ -13,6 +13,7 @@ import gymnasium
 from gymnasium import error, spaces, utils
 
 import donkeysim  # noqa: F401  (registers the ids)
+from donkeysim.core.errors import SpecError, describe_unknown, is_slip
 from donkeysim.envs.registration import SCENE_BY_ID
 
 __all__ = [
@@ -248,6 +249,9 @@ def make(env_id: str, **kwargs: Any) -> Any:
     Args:
         env_id: Of the original or of `register`.
         **kwargs: As of `gymnasium.make`; for the original's ids keys of a `conf` may stand there by themselves.
+
+    Raises:
+        SpecError: `conf` is not possible, or an argument is nearly one of `MADE_WITH`.
     """
     if env_id in _made:
         entry, given = _made[env_id]
@@ -257,6 +261,9 @@ def make(env_id: str, **kwargs: Any) -> Any:
         return entry(**{**given, **kwargs})
     if env_id.removeprefix("donkeysim/") in SCENE_BY_ID:
         own = {key: kwargs.pop(key) for key in list(kwargs) if key not in MADE_WITH}
+        for key in own:
+            if any(is_slip(key, name) for name in MADE_WITH):
+                raise SpecError(describe_unknown("argument of make", key, MADE_WITH))
         kwargs["conf"] = {**(kwargs.get("conf") or {}), **own}
     return OldEnv(gymnasium.make(env_id, **{"disable_env_checker": True, **kwargs}))
 
