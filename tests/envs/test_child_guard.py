@@ -41,7 +41,7 @@ def test_on_windows_a_program_of_ours_ends_itself_in_order_when_its_parent_lets_
         begun = process.stdout.readline()
         process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(3)
+            process.wait(30)
         process.kill()
         said = begun + process.stdout.read()
     assert (said, process.returncode) == ("begun\nclosed\n", 0)

@@ -33,6 +33,7 @@ class BuiltInCar:
     Attributes:
         simulator: Where it drives.
         row: Which car it is there.
+        is_connected: Whether it can still be driven, until `close`.
         lock: Held while something is done with it.
     """
 
@@ -47,6 +48,7 @@ class BuiltInCar:
         experiment = replace(conf.experiment, scenes=(place,), seed=seed)
         self.simulator = open_simulator(experiment.specify_world(), log=experiment.log)
         self.row = 0
+        self.is_connected = True
         self.lock = threading.RLock()
         self._conf = conf
         self._seed = seed
@@ -235,6 +237,7 @@ class BuiltInCar:
         """Stop the simulator's threads."""
         with self.lock:
             self.simulator.close()
+            self.is_connected = False
 
 
 def specify_place(scene: str, conf: EnvConf) -> SceneSpec:

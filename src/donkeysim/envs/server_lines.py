@@ -20,8 +20,10 @@ import numpy as np
 from PIL import Image
 
 from donkeysim.core.errors import SimulatorError, WireError
-from donkeysim.core.image import decode_picture
+from donkeysim.core.image import decode_picture, encode_jpeg, spread_grey
 from donkeysim.core.types import ByteArray
+from donkeysim.envs.sensor_frame import SensorFrame
+from donkeysim.wire.replies import encode_telemetry
 from donkeysim.world.telemetry import LidarPoint, Telemetry
 
 CONNECT_SECONDS = 5.0
@@ -81,6 +83,14 @@ def tell_listener(listeners: Listeners, message: dict[str, Any]) -> None:
         listener(message)
     except Exception:  # noqa: BLE001  (of anybody's program)
         _log.exception("the function of handler.fns for %r has failed.", kind)
+
+
+def make_telemetry(moment: SensorFrame) -> dict[str, Any]:
+    """Return what a simulator elsewhere says of such a moment, its pictures always as JPEG files."""
+    files = [None if one is None else encode_jpeg(spread_grey(one)) for one in (moment.image, moment.image_b)]
+    line = encode_telemetry(moment.telemetry, files[0] or b"", files[1], moment.lidar)
+    message: dict[str, Any] = msgspec.json.decode(line)
+    return message
 
 
 def read_telemetry(message: dict[str, Any], frame: int, reset_count: int, lap: int) -> Telemetry:

@@ -11,11 +11,9 @@ from dataclasses import replace
 from types import MethodType
 from typing import Any, Protocol
 
-import msgspec
 import numpy as np
 
 from donkeysim.core.errors import SceneError, SpecError, WireError, describe_unknown
-from donkeysim.core.image import encode_jpeg, spread_grey
 from donkeysim.core.types import ByteArray
 from donkeysim.envs.built_in import BuiltInCar
 from donkeysim.envs.conf import EnvConf, make_lidar_message, read_lidar
@@ -31,8 +29,8 @@ from donkeysim.envs.registration import SCENE_BY_ID
 from donkeysim.envs.remote import RemoteCar
 from donkeysim.envs.rules import compute_reward, is_over, make_info
 from donkeysim.envs.sensor_frame import SensorFrame
-from donkeysim.envs.server_lines import Listeners, tell_listener
-from donkeysim.wire.replies import encode_telemetry
+from donkeysim.envs.server_lines import Listeners, make_telemetry, tell_listener
+from donkeysim.wire.fields import Form
 
 RewardFunction = Callable[[Any, bool], float]
 EndFunction = Callable[[Any], None]
@@ -89,7 +87,7 @@ class SimClient:
 
     def is_connected(self) -> bool:
         """Return whether the simulator can still be driven at."""
-        return not isinstance(self._env.car, RemoteCar) or self._env.car.is_connected
+        return self._env.car.is_connected
 
     @property
     def aborted(self) -> bool:
@@ -131,6 +129,7 @@ class Handler:
     def __init__(self, env: ViewedEnv) -> None:
         self._env = env
         self._moment: SensorFrame | None = None
+        self._is_telling = False
         self.max_cte = env.conf.max_cte
         self.camera_img_size = env.conf.cam_resolution
         self.loaded, self.over = True, False
@@ -166,8 +165,13 @@ class Handler:
         self.time = telemetry.time
         self.starting_line_index = 0 if telemetry.lap or moment.lap_times else -1
         self.dq = self.missed_checkpoint = moment.is_disqualified
-        if self.fns.get("telemetry") is not _take_in and isinstance(self._env.car, BuiltInCar):
-            self.on_recv_message(_make_telemetry(moment))
+        if self._is_telling or self.fns.get("telemetry") is _take_in or isinstance(self._env.car, RemoteCar):
+            return
+        self._is_telling = True  # what is told of may reset the car, which is not told once more
+        try:
+            self.on_recv_message(make_telemetry(moment))
+        finally:
+            self._is_telling = False
 
     def on_recv_message(self, message: dict[str, Any]) -> None:
         """Call the function of a message's kind."""
@@ -284,7 +288,7 @@ class Handler:
         self._env.car.regen_road(make_road_message(road_style, rand_seed, turn_increment))
 
     def queue_message(self, msg: Mapping[str, Any]) -> None:
-        """Send a message to a simulator elsewhere; those about the car, the car in this process takes as well."""
+        """Send a message to a simulator elsewhere; those of the car, its road and its scene are done here as well."""
         message = {str(key): str(value) for key, value in msg.items()}
         kind, car = message.get("msg_type"), self._env.car
         if kind in CONFIGURES:
@@ -295,18 +299,28 @@ class Handler:
             getattr(self, ASKED[kind])()
         elif kind == "load_scene":
             self.send_load_scene(message.get("scene_name", ""))
-        elif kind in ("node_position", "set_position"):
+        else:
             try:
-                if kind == "set_position":
-                    car.take(message)
-                else:
-                    self.on_recv_message(car.describe_node(message))
+                self._do_here(kind, car, message)
             except (SceneError, WireError) as error:  # as a server does, which answers it by a message
                 _log.warning("%s", error)
-        else:
-            _log.warning("%s is for a simulator elsewhere; the car in this process takes reset and step.", kind)
 
     blocking_send = queue_message
+
+    def _do_here(self, kind: str | None, car: BuiltInCar, message: dict[str, str]) -> None:
+        """Do what a message says with the car in this process."""
+        if kind == "control":
+            given = [Form(message).read_number(name) for name in ("steering", "throttle", "brake")]
+            before = (*self._env.controls[:2], 0.0)
+            self.send_control(*(old if new is None else new for old, new in zip(before, given, strict=True)))
+        elif kind == "set_position":
+            car.take(message)
+        elif kind == "node_position":
+            self.on_recv_message(car.describe_node(message))
+        elif kind == "regen_road":
+            car.regen_road(check_message(message))
+        else:
+            _log.warning("%s is for a simulator elsewhere; it does nothing in this process.", kind)
 
     def _configure(self, message: dict[str, str]) -> None:
         env = self._env
@@ -320,14 +334,6 @@ class Handler:
 
 def _take_in(message: Mapping[str, Any]) -> None:
     """Do nothing more: the car has taken the message in."""
-
-
-def _make_telemetry(moment: SensorFrame) -> dict[str, Any]:
-    """Return what a simulator elsewhere says of such a moment."""
-    files = [None if one is None else encode_jpeg(spread_grey(one)) for one in (moment.image, moment.image_b)]
-    line = encode_telemetry(moment.telemetry, files[0] or b"", files[1], moment.lidar)
-    message: dict[str, Any] = msgspec.json.decode(line)
-    return message
 
 
 class Viewer:

@@ -102,7 +102,7 @@ class LoadScene(Request, frozen=True, tag="load_scene"):
 
 
 class ExitScene(Request, frozen=True, tag="exit_scene"):
-    """Bring everybody back to the menu."""
+    """Bring its client back to the menu; the last one there ends the scene."""
 
     said_in = (ClientState.TRACK, ClientState.NO_CAR)
     concerns_all = True
