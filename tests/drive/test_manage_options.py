@@ -111,8 +111,24 @@ def test_whoever_reads_the_output_may_have_enough_of_it_on_windows_too(text):
     """Windows, in PowerShell's `| select -first 3`, may call a pipe without a reader an invalid argument."""
     program = (
         "import sys; from donkeysim.drive.options import run_program; sys.platform = 'win32'\n"
-        f"def main(): raise {text}\n"
-        "sys.stderr.write(str(run_program(main)))"
+        "class Pipe:\n"
+        "    fileno = sys.stdout.fileno\n"
+        f"    def flush(self): raise {text}\n"
+        "def main(): sys.stdout = Pipe(); return 0\n"
+        "sys.stderr.write(str(run_program(main)))\n"
+        "sys.stdout = sys.__stdout__"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stderr == "141"
+
+
+def test_an_invalid_argument_that_is_no_output_is_told_on_windows():
+    """Times before 1970, signals and seeks are invalid arguments there, too."""
+    program = (
+        "import sys; from donkeysim.drive.options import run_program; sys.platform = 'win32'\n"
+        "def main(): raise OSError(22, 'Invalid argument')\n"
+        "run_program(main)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Invalid argument" in done.stderr

@@ -37,6 +37,15 @@ def test_a_copy_is_made_anew_as_the_first_was(make):
     first.close()
 
 
+def test_a_copy_is_as_the_first_was_made_whatever_became_of_its_conf():
+    """Programs change one dict for one environment after the other."""
+    conf = {"max_cte": 5.0, "cam_config": {"fov": 70}, "body_rgb": [1, 2, 3], "own": multiprocessing.Lock()}
+    first = DonkeyEnv("flat", conf=conf)
+    made = first.conf
+    conf["max_cte"], conf["cam_config"]["fov"], conf["body_rgb"][0] = 1.0, 60, 200
+    assert copy.deepcopy(first).conf == made
+
+
 KNOWN = multiprocessing.get_all_start_methods()
 CONTEXTS = [
     pytest.param(name, marks=[pytest.mark.soak] if name == "spawn" and "fork" in KNOWN else [])

@@ -118,8 +118,13 @@ def run_program(main: Callable[[], int], name: str = "manage.py") -> int:
 
 def _is_reader_gone(error: OSError) -> bool:
     """Return whether somebody who read the output has had enough, as `head` has; Windows has two words for it."""
-    is_odd = sys.platform == "win32" and error.errno == errno.EINVAL and error.filename is None
-    return isinstance(error, BrokenPipeError) or is_odd
+    if isinstance(error, BrokenPipeError) or sys.platform != "win32" or error.errno != errno.EINVAL:
+        return isinstance(error, BrokenPipeError)
+    try:
+        sys.stdout.flush()  # what could not be written is kept, and fails again
+    except OSError:
+        return True
+    return False
 
 
 def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -4,6 +4,7 @@ import importlib
 import logging
 import os
 from abc import abstractmethod
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Self, TypeVar
 
@@ -70,6 +71,13 @@ class Window:
         self._pygame.display.quit()
 
 
+def _keep(value: Any) -> Any:
+    """Return a value as it is now: tables and lists are copied, in depth; what else they hold stays the same."""
+    if isinstance(value, Mapping):
+        return {key: _keep(held) for key, held in value.items()}
+    return [_keep(held) for held in value] if isinstance(value, list) else value
+
+
 class MadeAnew:
     """Made anew by the same arguments when copied, by `pickle` or `copy.deepcopy`; the copy begins with `reset`."""
 
@@ -78,7 +86,7 @@ class MadeAnew:
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Note how it is made, for copies."""
         made = super().__new__(cls)
-        made._making = partial(cls, *args, **kwargs)
+        made._making = partial(cls, *map(_keep, args), **_keep(kwargs))
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
