@@ -237,6 +237,22 @@ def test_the_journal_speaks_the_language_of_the_page(open_race):
     assert not any(word in " ".join(told["ja"]) for word in ("begins", "flag", "all", "put back", "Finished"))
 
 
+OF_WHOM = """async ([name, other]) => {
+  const { tellMark } = await import("/pages/moments.js");
+  const tower = [{ car: 901, row: 0, name }, { car: 902, row: 1, name: other }];
+  const incident = { what: "", counts: true, seconds: 0, laps: 0, out: false };
+  return [{ kind: "rear end", other: 1 }, { kind: "obstacle", what: "wall", other: -1 }]
+    .map((kind) => tellMark({ car: 901, text: "", incident: { ...incident, ...kind } }, { tower }));
+}"""
+
+
+@pytest.mark.parametrize(("name", "other"), [("Bo", "Bobby"), ("car1", "car10"), ("a", "Anna")])
+def test_an_incident_is_told_of_its_car_whatever_the_names_of_others(open_race, name, other):
+    told = open_race().evaluate(OF_WHOM, [name, other])
+    assert [text.partition(": ")[0] for text in told] == [name, name]
+    assert told[0].endswith(f" ({other})")
+
+
 def test_journal_tower_and_paddock_of_a_race_hold_no_english_in_other_languages(open_race, served):
     page = open_race()
     told = page.locator("#journal .jump bdi")

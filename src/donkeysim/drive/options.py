@@ -118,10 +118,14 @@ def run_program(main: Callable[[], int], name: str = "manage.py") -> int:
 
 def _is_reader_gone(error: OSError) -> bool:
     """Return whether somebody who read the output has had enough, as `head` has; Windows has two words for it."""
-    if isinstance(error, BrokenPipeError) or sys.platform != "win32" or error.errno != errno.EINVAL:
-        return isinstance(error, BrokenPipeError)
+    is_odd = sys.platform == "win32" and error.errno == errno.EINVAL and _is_output_refused()
+    return isinstance(error, BrokenPipeError) or is_odd
+
+
+def _is_output_refused() -> bool:
+    """Return whether the output takes nothing: what could not be written is kept, and fails again."""
     try:
-        sys.stdout.flush()  # what could not be written is kept, and fails again
+        sys.stdout.flush()
     except OSError:
         return True
     return False

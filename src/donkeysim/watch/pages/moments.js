@@ -53,7 +53,8 @@ export function tellMark(mark, race) {
   const told = mark.incident ? tellIncident(mark.incident, race) : tellText(mark.text);
   const line = findLine(race, mark);
   const name = line ? nameCar({ name: line.name, id: line.row + 1 }) : "";
-  return name && !told.includes(name) ? `${name}: ${told}` : told;
+  const isNamed = !mark.incident && told.includes(name); // what an incident says may hold the name of another car only
+  return name && !isNamed ? `${name}: ${told}` : told;
 }
 
 const known = new Map();
