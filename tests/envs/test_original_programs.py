@@ -268,7 +268,7 @@ def test_a_handler_takes_the_originals_messages(env, caplog):
     handler.blocking_send({"msg_type": "car_config", "body_style": "f1", "body_r": 1, "car_name": "Carla"})
     assert env.simulator.get_body(0).name == "Carla"
     handler.queue_message({"msg_type": "quit_app"})
-    assert "quit_app is for a simulator elsewhere; the car in this process takes reset and step." in caplog.text
+    assert "quit_app is for a simulator elsewhere; it does nothing in this process." in caplog.text
     env.viewer.set_cam_config(fov=70, img_w=64)
     assert "pictures stay (120, 160, 3): give cam_resolution in conf for others." in caplog.text
     with pytest.raises(SpecError, match="unknown key in cam_config 'fovv'"):
