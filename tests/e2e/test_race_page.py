@@ -260,7 +260,7 @@ def test_journal_tower_and_paddock_of_a_race_hold_no_english_in_other_languages(
     assert told.all_inner_texts() == [
         "Anna and Ben touched; nobody is to blame",
         "The race engineer takes back no. 1",
-        "Anna: touched a guard rail",
+        "Anna: touched guard rail",
         "Gao: drove into a car from behind (Hugo)",
         "Ben: penalty of the race engineer: +5 s (cutting)",
         "Finn: was gone and did not come back in time; it does not count",

@@ -37,5 +37,5 @@ function sayRange([low, high], digits) {
 function sayRadius(radius, texts) { return radius === null ? texts.say("none") : `${radius.toFixed(2)} m`; }
 
 function sayCounts(counts, texts) {
-  return Object.entries(counts).map(([name, count]) => `${count} × ${texts.nameThing(name).replace(/^an? /, "")}`).join(", ") || texts.say("none");
+  return Object.entries(counts).map(([name, count]) => `${count} × ${texts.nameThing(name)}`).join(", ") || texts.say("none");
 }
