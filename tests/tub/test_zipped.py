@@ -1,5 +1,6 @@
 """Tubs in ZIP and TAR files are unpacked beside the file and read like others."""
 
+import io
 import shutil
 import tarfile
 import zipfile
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from donkeysim.core.errors import TubError
+from donkeysim.tub import folder as folder_module
 from donkeysim.tub.folder import open_tubs, split_paths
 from donkeysim.tub.manifest import MANIFEST_NAME
 from donkeysim.tub.writer import TubWriter
@@ -44,18 +46,94 @@ def test_a_tub_in_a_tar_file_is_read_like_another(zipped, kind, ending):
         assert tub.path == zipped.parent / "taken" / "data"
 
 
-@pytest.mark.parametrize("name", ["../outside.txt", "/tmp/outside.txt"])
-def test_a_tar_file_that_reaches_out_of_its_folder_is_refused(tmp_path, name):
+def add(file, name, content=b"", kind=tarfile.REGTYPE, link=""):
+    """Add a member to a TAR file."""
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.type, entry.linkname = len(content), kind, link
+    file.addfile(entry, io.BytesIO(content))
+
+
+@pytest.mark.parametrize("is_absolute", [False, True])
+def test_a_tar_file_that_reaches_out_of_its_folder_writes_nothing_there(tmp_path, is_absolute):
+    outside = tmp_path / "outside.txt"
     with tarfile.open(tmp_path / "evil.tar", "w") as file:
-        for entry in (MANIFEST_NAME, name):
-            file.addfile(tarfile.TarInfo(entry))
-    if name.startswith("/"):  # as tar does, without the slash
+        add(file, MANIFEST_NAME)
+        add(file, str(outside) if is_absolute else "../outside.txt")
+    if is_absolute:  # as tar does, without the slash
         assert split_paths([str(tmp_path / "evil.tar")]) == [tmp_path / "evil"]
+        assert (tmp_path / "evil" / str(outside).lstrip("/")).is_file()
     else:
         with pytest.raises(TubError, match="cannot be unpacked"):
             split_paths([str(tmp_path / "evil.tar")])
         assert not (tmp_path / "evil").exists()
-    assert not (tmp_path / "outside.txt").exists()
+    assert not outside.exists()
+
+
+def test_of_a_tar_file_only_files_and_folders_are_unpacked(tmp_path):
+    with tarfile.open(tmp_path / "taken.tar", "w") as file:
+        add(file, f"data/{MANIFEST_NAME}")
+        add(file, "data/0.jpg", b"x")
+        add(file, "data/1.jpg", kind=tarfile.SYMTYPE, link="0.jpg")
+        add(file, "data/2.jpg", kind=tarfile.LNKTYPE, link="data/0.jpg")
+    (folder,) = split_paths([str(tmp_path / "taken.tar")])
+    assert sorted(path.name for path in folder.iterdir()) == ["0.jpg", MANIFEST_NAME]
+
+
+@pytest.mark.parametrize("ending", ["tar", "zip"])
+@pytest.mark.parametrize("is_absolute", [False, True])
+def test_the_tub_of_a_packed_file_lies_within_its_folder(tmp_path, ending, is_absolute):
+    path, name = tmp_path / f"evil.{ending}", f"{tmp_path}/other/" if is_absolute else "../other/"
+    if ending == "zip":
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr(f"{name}{MANIFEST_NAME}", "x")
+    else:
+        with tarfile.open(path, "w") as file:
+            add(file, f"{name}{MANIFEST_NAME}")
+    if is_absolute:
+        (found,) = split_paths([str(path)])
+        assert found.is_relative_to(tmp_path / "evil")
+        assert (found / MANIFEST_NAME).is_file()
+    else:
+        with pytest.raises(TubError, match=r"a tub that would lie outside its folder \(\.\./other\); pack"):
+            split_paths([str(path)])
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("ending", ["tar", "zip"])
+@pytest.mark.parametrize("limit", ["_MOST_UNPACKED", "_MOST_ENTRIES"])
+def test_what_has_one_name_several_times_counts_as_often(tmp_path, ending, limit, monkeypatch):
+    monkeypatch.setattr(folder_module, limit, {"_MOST_UNPACKED": 2000, "_MOST_ENTRIES": 4}[limit])
+    path, content = tmp_path / f"large.{ending}", bytes(500)
+    if ending == "zip":
+        with zipfile.ZipFile(path, "w") as file:
+            for name in (MANIFEST_NAME, *["0.jpg"] * 6):
+                file.writestr(name, content)
+    else:
+        with tarfile.open(path, "w") as file:
+            for name in (MANIFEST_NAME, *["0.jpg"] * 6):
+                add(file, name, content)
+    with pytest.raises(TubError, match="holds more than .* unpack it yourself"):
+        split_paths([str(path)])
+
+
+def test_a_file_that_is_unpacked_already_is_not_read_again(zipped, monkeypatch):
+    first = split_paths([str(zipped)])
+    monkeypatch.setattr(zipfile, "ZipFile", None)
+    assert split_paths([str(zipped)]) == first
+
+
+def test_one_whose_mark_does_not_say_where_the_tub_lies_is_taken(zipped):
+    first = split_paths([str(zipped)])
+    mark = zipped.parent / "drive" / ".unpacked"
+    mark.write_text(mark.read_text().splitlines()[0])
+    assert split_paths([str(zipped)]) == first
+
+
+@pytest.mark.parametrize("name", [".zip", ".tar.gz", "..tar"])
+def test_a_file_that_is_called_as_an_ending_is_no_packed_one(tmp_path, name):
+    (tmp_path / name).write_bytes(b"x")
+    assert split_paths([str(tmp_path / name)]) == [tmp_path / name]
 
 
 @pytest.mark.parametrize("ending", ["tar", "tar.gz", "tar.xz"])

@@ -13,7 +13,7 @@ import tarfile
 import time
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from donkeysim.core.errors import TubError
@@ -25,10 +25,13 @@ from donkeysim.tub.reader import TubReader
 _MOST_UNPACKED = 8 << 30
 """Of what a file holds, unpacked [byte]: more than ten hours of driving."""
 
-_MARK = ".unpacked"
-"""File that says of which packed file a folder is."""
+_MOST_ENTRIES = 1 << 21
+"""Files and folders in a packed file."""
 
-_PACKED = re.compile(r"\.(zip|tar|tgz|tar\.(gz|bz2|xz))$", re.IGNORECASE)
+_MARK = ".unpacked"
+"""File that says of which packed file a folder is, and on its second line where the tub lies within."""
+
+_PACKED = re.compile(r"(?<=[^.])\.(zip|tar|tgz|tar\.(gz|bz2|xz))$", re.IGNORECASE)
 """Ending of a packed file."""
 
 _DAMAGE = (
@@ -144,7 +147,13 @@ def _unpack_tub(path: Path) -> Path:
         TubError: It is no such file, holds no tub or several, cannot be unpacked, or a folder of another one is there.
     """
     folder, stamp = path.with_name(_PACKED.sub("", path.name)), path.stat()
-    mark = json.dumps({"size": stamp.st_size, "changed": stamp.st_mtime_ns})
+    mark, marked = json.dumps({"size": stamp.st_size, "changed": stamp.st_mtime_ns}), folder / _MARK
+    code = {"encoding": "utf-8", "errors": "surrogateescape"}
+    told = marked.read_text(**code).split("\n", 1) if marked.is_file() else [""]
+    if folder.exists() and told[0] != mark:
+        raise TubError(f"{folder} is there already and is not of {path} as it is now; rename or remove one of the two.")
+    if len(told) > 1:
+        return folder / told[1]
     try:
         with zipfile.ZipFile(path) if path.suffix.lower() == ".zip" else tarfile.open(path) as file:
             inner = _find_tub(file, path)
@@ -153,28 +162,41 @@ def _unpack_tub(path: Path) -> Path:
                     if isinstance(file, zipfile.ZipFile):
                         file.extractall(fresh)
                     else:
-                        file.extractall(fresh, filter="data")
-                    (fresh / _MARK).write_text(mark, encoding="utf-8")
+                        file.extractall(fresh, filter=_pass_plain)
+                    (fresh / _MARK).write_text(f"{mark}\n{inner}", **code)
     except _DAMAGE as error:
         raise TubError(f"{path} cannot be unpacked: {error}; take the folder that was packed into it.") from error
-    marked = folder / _MARK
-    if not marked.is_file() or marked.read_text(encoding="utf-8") != mark:
-        raise TubError(f"{folder} is there already and is not of {path} as it is now; rename or remove one of the two.")
     return folder / inner
+
+
+def _pass_plain(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
+    """Let files and folders through; a chain of links may lead out of the folder, whatever Python checks."""
+    return tarfile.data_filter(member, folder) if member.isfile() or member.isdir() else None
 
 
 def _find_tub(file: zipfile.ZipFile | tarfile.TarFile, path: Path) -> Path:
     """Return the folder of the one tub within a packed file."""
-    if isinstance(file, zipfile.ZipFile):
-        sizes = {entry.filename: entry.file_size for entry in file.infolist()}
-    else:
-        sizes = {entry.name: entry.size for entry in file.getmembers()}
-    if sum(sizes.values()) > _MOST_UNPACKED:
-        raise TubError(f"{path} holds more than {_MOST_UNPACKED >> 30} GB; unpack it yourself if you trust it.")
-    names = [Path(name) for name in sizes]
+    size, names = 0, []
+    for name, length in _list_files(file):
+        size += length
+        names.append(Path(name.lstrip("/")))
+        if size > _MOST_UNPACKED or len(names) > _MOST_ENTRIES:
+            most = f"{_MOST_UNPACKED >> 30} GB or {_MOST_ENTRIES} files"
+            raise TubError(f"{path} holds more than {most}; unpack it yourself if you trust it.")
     found = {name.parent for name in names if name.name == MANIFEST_NAME} or {
         name.parent for name in names if name.name == OLD_MANIFEST_NAME or RECORD_NAME.fullmatch(name.name)
     }
     if len(found) != 1:
         raise TubError(f"{path} holds {len(found) or 'no'} tubs; it takes a packed file with one, or the tub's folder.")
-    return found.pop()
+    inner = found.pop()
+    if ".." in inner.parts or inner.drive:
+        raise TubError(f"{path} holds a tub that would lie outside its folder ({inner}); pack the tub's folder again.")
+    return inner
+
+
+def _list_files(file: zipfile.ZipFile | tarfile.TarFile) -> Iterator[tuple[str, int]]:
+    """Yield name and size [byte] of all entries, one by one; the names of what is no plain file are empty."""
+    if isinstance(file, zipfile.ZipFile):
+        yield from ((entry.filename, entry.file_size) for entry in file.infolist())
+    else:
+        yield from ((entry.name if entry.isfile() else "", abs(entry.size)) for entry in file)
