@@ -113,7 +113,7 @@ def test_what_has_one_name_several_times_counts_as_often(tmp_path, ending, limit
         with tarfile.open(path, "w") as file:
             for name in (MANIFEST_NAME, *["0.jpg"] * 6):
                 add(file, name, content)
-    with pytest.raises(TubError, match="holds more than .* unpack it yourself"):
+    with pytest.raises(TubError, match=r"holds more than .* unpack it yourself"):
         split_paths([str(path)])
 
 

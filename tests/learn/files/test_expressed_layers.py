@@ -2,12 +2,14 @@
 
 import h5py
 import numpy as np
+import onnxruntime
 import pytest
 
 from donkeysim.core.errors import PilotError
 from donkeysim.learn.backend import import_keras
-from donkeysim.learn.files.model_file import load_model, save_model
+from donkeysim.learn.files.model_file import describe_model, load_model, save_model
 from donkeysim.learn.files.network import LAYER_SETTINGS
+from donkeysim.learn.files.onnx_writer import make_onnx
 from donkeysim.learn.pilot import load_pilot
 from stand_ins.untrained_models import SmallConfig, make_picture, predict
 
@@ -39,6 +41,8 @@ LAYERS = {
     "normalized": lambda layers: layers.Normalization(mean=[0.1, 0.2, -0.3, 0.0], variance=[0.5, 2.0, 1.0, 0.2]),
     "seen and normalized": lambda layers: layers.Normalization(),
     "operators": lambda layers: lambda x: 2.0 * ((x + 0.5) / 4.0 - 0.25) * (1.0 - x) + x,
+    "relu6 computed": lambda layers: lambda x: import_keras().activations.relu(x, max_value=0.06),
+    "leaky computed": lambda layers: lambda x: import_keras().activations.relu(x, negative_slope=0.3),
     "excited": lambda layers: lambda x: excite(layers, x),
     "recurrent": lambda layers: lambda x: layers.GRU(5)(layers.Reshape((7, -1))(x)),
     "recurrent stack": lambda layers: lambda x: stack_grus(layers, layers.Reshape((-1, 40))(x)),
@@ -110,6 +114,14 @@ def test_a_network_with_such_a_layer_drives_and_is_trained_further_as_it_is(name
     [
         (lambda layers: layers.ELU(0.5), "has settings of ELU that pilots here cannot have"),
         (lambda layers: layers.ReLU(6.0, negative_slope=0.1), "has settings of ReLU that pilots here cannot have"),
+        (
+            lambda layers: layers.LSTM(3, activation="swish", name="l"),
+            "the LSTM 'l' has the activation si.*; it can have",
+        ),
+        (
+            lambda layers: layers.GRU(3, activation="relu6", name="g"),
+            "the GRU 'g' has the activation relu6; it can have",
+        ),
         (lambda layers: layers.SimpleRNN(3), "of the class SimpleRNN, which pilots here cannot have"),
         (lambda layers: lambda x: 1.0 / x, r"computes 'true_divide.*' \(truedivide\), which pilots here cannot"),
     ],
@@ -117,7 +129,7 @@ def test_a_network_with_such_a_layer_drives_and_is_trained_further_as_it_is(name
 def test_what_they_cannot_say_is_refused(make, told, tmp_path, monkeypatch):
     monkeypatch.setitem(LAYERS, "own", make)
     keras = import_keras()
-    picture = keras.Input((3, 8) if "RNN" in told else (24, 32, 3), name="img_in")
+    picture = keras.Input((3, 8) if "RNN" in told or "it can have" in told else (24, 32, 3), name="img_in")
     x = make(keras.layers)(picture)
     keras.Model(picture, keras.layers.Dense(2)(keras.layers.Flatten()(x))).save(tmp_path / "theirs.h5")
     with pytest.raises(PilotError, match=told):
@@ -166,6 +178,81 @@ def test_layers_within_models_whose_names_have_slashes_are_told_apart(tmp_path):
         group.attrs["weight_names"] = renamed
     assert load_pilot(path).run(seen) == pytest.approx(expected, abs=1e-5)
     assert "part_block_depthwise_norm" in [layer.name for layer in load_model(path).layers]
+
+
+def test_a_gate_of_channels_is_that_of_its_own_picture_in_a_batch():
+    keras = import_keras()
+    layers = keras.layers
+    picture = keras.Input((12, 16, 3), name="img_in")
+    gated = layers.Multiply()([picture, layers.GlobalAveragePooling2D()(picture)])
+    model = keras.Model(picture, layers.Dense(2, name="answer")(layers.Flatten()(gated)))
+    seen = np.stack([make_picture(number, (12, 16, 3)) for number in range(4)])
+    expected = np.stack([predict(model, each[None].astype(np.float32) / 255.0)[0] for each in seen])
+    session = onnxruntime.InferenceSession(make_onnx(describe_model(model), None))
+    assert session.run(None, {"img_in": seen})[0] == pytest.approx(expected, abs=1e-5)
+
+
+def make_eye(kind):
+    """A part that looks at every picture of a sequence, with a layer that means another axis, or joins unequal ones."""
+    keras = import_keras()
+    layers = keras.layers
+    frame = keras.Input((12, 16, 3), name="frame")
+    x = layers.Conv2D(4, 3, strides=2, name="conv1")(frame)
+    if kind == "gate":
+        x = layers.Multiply()([x, layers.GlobalAveragePooling2D()(x)])
+    elif kind == "excited":
+        x = excite(layers, x)
+    elif kind == "join":
+        x = layers.Concatenate(axis=3)([x, layers.Conv2D(2, 1)(x)])
+    elif kind == "norm":
+        x = layers.BatchNormalization(axis=3)(layers.Activation("tanh")(x))
+    return keras.Model(frame, layers.Flatten()(layers.MaxPooling2D()(x)), name="eye")
+
+
+@pytest.mark.parametrize("kind", ["gate", "excited", "join", "norm"])
+def test_what_is_done_to_every_picture_of_a_sequence_means_the_axes_of_one(kind, tmp_path):
+    keras = import_keras()
+    layers = keras.layers
+    pictures = keras.Input((3, 12, 16, 3), name="img_in")
+    x = layers.GRU(5)(layers.TimeDistributed(make_eye(kind))(pictures))
+    model = keras.Model(pictures, layers.Dense(2, name="model_outputs")(x))
+    seen = make_picture(6, (12, 16, 3))
+    expected = predict(model, np.repeat(seen[None, None], 3, axis=1).astype(np.float32) / 255.0)[0].ravel().tolist()
+    model.save(tmp_path / "theirs.keras")
+    again = load_model(tmp_path / "theirs.keras")
+    for written in (".h5", ".keras", ".onnx", ".tflite"):
+        save_model(again, tmp_path / f"ours{written}", "rnn", SmallConfig)
+        pilot = load_pilot(tmp_path / f"ours{written}")
+        assert pilot.run(seen) == pytest.approx(expected, abs=1e-5)
+    save_model(model, tmp_path / "described.onnx", "rnn", SmallConfig)  # whose layers lie in a model in a layer
+    assert load_pilot(tmp_path / "described.onnx").run(seen) == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_part_that_joins_rows_with_pictures_of_a_sequence_is_refused(tmp_path):
+    keras = import_keras()
+    layers = keras.layers
+    frame = keras.Input((12, 16, 3), name="frame")
+    x = layers.Add(name="sum")([frame, layers.Reshape((16, 3))(layers.MaxPooling2D((12, 1))(frame))])
+    pictures = keras.Input((3, 12, 16, 3), name="img_in")
+    x = layers.TimeDistributed(keras.Model(frame, layers.Flatten()(x), name="eye"))(pictures)
+    keras.Model(pictures, layers.Dense(2)(layers.LSTM(4)(x))).save(tmp_path / "theirs.h5")
+    with pytest.raises(PilotError, match=r"the layer '.*_sum' joins 2 axes with 3; reshape what it takes"):
+        load_pilot(tmp_path / "theirs.h5")
+
+
+def test_a_gru_of_a_keras_that_knew_one_kind_only_is_of_that_kind(tmp_path):
+    """Keras 2.0 and 2.1 write no `reset_after`."""
+    keras = import_keras()
+    picture = keras.Input((12, 16, 1), name="img_in")
+    x = keras.layers.GRU(5, reset_after=False, name="gru")(keras.layers.Reshape((12, 16))(picture))
+    model, path = keras.Model(picture, keras.layers.Dense(2)(x)), tmp_path / "old.h5"
+    seen = make_picture(6, (12, 16, 1))
+    expected = predict(model, seen[None].astype(np.float32) / 255.0)[0].ravel().tolist()
+    model.save(path)
+    with h5py.File(path, "r+") as file:
+        file.attrs["model_config"] = file.attrs["model_config"].replace('"reset_after": false, ', "")
+        assert "reset_after" not in file.attrs["model_config"]
+    assert load_pilot(path).run(seen) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.original("Pilots", "`TimeDistributed` models before a `GRU`", "drive")

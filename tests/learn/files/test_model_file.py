@@ -125,19 +125,37 @@ def test_what_tensorflow_computes_between_layers_is_read(tmp_path, function, nod
     assert load_pilot(path).run(PICTURE) == pytest.approx(load_pilot(tmp_path / "plain.h5").run(PICTURE), abs=1e-5)
 
 
+@pytest.mark.parametrize("axis", [2, 3])
+def test_the_axis_along_which_tensorflow_joins_stands_beside_the_tensors(tmp_path, axis):
+    path = tmp_path / "theirs.h5"
+    save_model(get_model("linear"), path, "linear", DefaultConfig)
+
+    def join(config):
+        layer = find_layer(config, "dropout")
+        node = [["conv2d_1", 0, 0, {"axis": axis}], ["conv2d_1", 0, 0, {"axis": axis}]]
+        layer |= {"class_name": "TFOpLambda", "config": {"name": "tf.concat", "function": "concat"}}
+        layer["inbound_nodes"] = [node]
+
+    edit_config(path, join)
+    assert read_network(path)[0].find("dropout").settings == {"axis": axis}
+
+
 @pytest.mark.original("Pilots", "`latent` of donkeycar 3 and 4", "drives as `linear`")
-def test_a_pilot_that_also_draws_its_picture_drives(tmp_path):
+@pytest.mark.parametrize("ending", [".h5", ".keras"])
+def test_a_pilot_that_also_draws_its_picture_drives(ending, tmp_path):
     keras = import_keras()
     layers = keras.layers
     picture = keras.Input((24, 32, 3), name="img_in")
     seen = layers.Conv2D(4, 5, strides=4, activation="relu")(picture)
-    drawn = layers.Conv2DTranspose(1, 3, strides=2, name="img_out")(seen)
+    drawn = layers.Dense(4)(layers.Conv2D(4, 1)(seen))  # named before those that drive
+    drawn = layers.Conv2DTranspose(1, 3, strides=2, name="img_out")(drawn)
+    seen = layers.Conv2D(4, 1)(layers.Conv2D(4, 1)(seen))
     answers = [layers.Dense(1, name=f"n_outputs{number}")(layers.Flatten()(seen)) for number in (0, 1)]
     model = keras.Model(picture, [drawn, *answers])
-    model.save(tmp_path / "latent.h5")
+    model.save(tmp_path / f"latent{ending}")
     image = make_picture(5, (24, 32, 3))
     expected = [float(output.item()) for output in predict(model, image[None].astype(np.float32) / 255.0)[1:]]
-    pilot = load_pilot(tmp_path / "latent.h5")
+    pilot = load_pilot(tmp_path / f"latent{ending}")
     assert (pilot.kind, list(pilot.run(image))) == ("linear", pytest.approx(expected, abs=1e-5))
 
 
@@ -328,6 +346,46 @@ def test_a_pilot_of_donkeycar_2_looks_at_bytes_and_gives_its_throttle_as_a_numbe
     assert load_pilot(written[0]).run(PICTURE) == pytest.approx(expected, rel=1e-4)
     save_model(load_model(path), tmp_path / "new.h5", kind, DefaultConfig)
     assert load_pilot(tmp_path / "new.h5").run(PICTURE) == pytest.approx(expected, rel=1e-4)
+
+
+def make_old(path, version, first, throttle=None):
+    """Write a pilot with the outputs of donkeycar 2 and 3 as a version of Keras; returns its model."""
+    keras = import_keras()
+    layers = keras.layers
+    picture = keras.Input((24, 32, 3), name="img_in")
+    seen = layers.Conv2D(4, 5, strides=2, activation="relu", name="conv2d_1")(first(layers)(picture))
+    x = layers.Flatten()(seen)
+    throttle = throttle or layers.Dense(1)
+    throttle.name = "throttle_out"
+    model = keras.Model(picture, [layers.Dense(15, activation="softmax", name="angle_out")(x), throttle(x)])
+    model.save(path)
+    with h5py.File(path, "r+") as file:
+        file.attrs["keras_version"] = version
+    return model
+
+
+def test_layers_of_a_pilot_of_donkeycar_2_keep_their_names_and_mean_pictures_from_0_to_1(tmp_path):
+    """So that one that is trained from it starts with them."""
+    path = tmp_path / "old.h5"
+    model = make_old(path, "2.0.8", lambda layers: lambda x: layers.ZeroPadding2D(1)(layers.Cropping2D(2)(x)))
+    again = load_model(path)
+    assert [layer.name for layer in again.layers] == [layer.name for layer in model.layers]
+    (kernel, bias), (old_kernel, old_bias) = (each.get_layer("conv2d_1").get_weights() for each in (again, model))
+    assert np.allclose(kernel, old_kernel * 255.0, rtol=1e-6)
+    assert np.array_equal(bias, old_bias)
+
+
+def test_a_pilot_of_donkeycar_2_whose_picture_cannot_be_scaled_is_refused(tmp_path):
+    make_old(tmp_path / "old.h5", "2.0.8", lambda layers: layers.BatchNormalization(name="norm"))
+    with pytest.raises(PilotError, match="the layer 'norm' takes pictures from 0 to 255, as pilots of donkeycar 2 do"):
+        load_pilot(tmp_path / "old.h5")
+
+
+def test_a_categorical_pilot_of_donkeycar_3_looks_at_pictures_from_0_to_1(tmp_path):
+    throttle = import_keras().layers.Dense(20, activation="softmax")
+    model = make_old(tmp_path / "three.h5", "2.2.4-tf", lambda layers: layers.Dropout(0.1), throttle)
+    kernel = load_model(tmp_path / "three.h5").get_layer("conv2d_1").get_weights()[0]
+    assert np.array_equal(kernel, model.get_layer("conv2d_1").get_weights()[0])
 
 
 def test_a_missing_pilot_is_answered_with_those_beside_it(linear_h5):

@@ -17,7 +17,7 @@ import re
 import struct
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -35,7 +35,7 @@ from donkeysim.learn.files.header import (
     read_weight,
     write_header,
 )
-from donkeysim.learn.files.layer_config import read_gates, read_model_config, write_gates, write_model_config
+from donkeysim.learn.files.layer_config import MODELS, read_gates, read_model_config, write_gates, write_model_config
 from donkeysim.learn.files.network import Layer, Network
 
 _KERAS_VERSION = "2.15.0"
@@ -259,37 +259,42 @@ def read_keras(path: Path) -> tuple[Network, PilotHeader | None]:
         with zipfile.ZipFile(path) as archive:
             text = read_part(archive, _HEADER_NAME) if _HEADER_NAME in archive.namelist() else None
             header = read_header(text)
-            network = read_model_config(json.loads(read_part(archive, "config.json")))
+            config = json.loads(read_part(archive, "config.json"))
+            network, folders = read_model_config(config), _find_folders(config)
             version = str(json.loads(read_part(archive, "metadata.json"))["keras_version"])
             weights = read_part(archive, "model.weights.h5")
         check_heaps(weights)
         with h5py.File(io.BytesIO(weights), "r") as file:
             check_own_data(file)
-            return read_gates(_read_weights(network, file["layers"]), version), header
+            filled = network.fill(lambda layer: _read_zipped_layer(file, folders[_list_names(layer)]))
+            return read_gates(filled, version), header
     except PilotError as error:
         raise PilotError(f"{path}: {error}") from error
     except (OSError, AttributeError, KeyError, ValueError, TypeError, RuntimeError, zipfile.BadZipFile) as error:
         raise PilotError(f"{path} is not a .keras file, or is broken: {error}.") from error
 
 
-def _read_weights(network: Network, group: Any) -> Network:
-    """Layers lie under their class in small letters and a number, counted in the order of the description."""
-    counts: defaultdict[tuple[Any, ...], Iterator[int]] = defaultdict(itertools.count)
-    folders: dict[tuple[Any, ...], str] = {}
+def _find_folders(model: Mapping[str, Any], above: str = "layers") -> dict[tuple[str, ...], str]:
+    """Return where the weights of layers lie, by the names of the models that they are in and their own.
 
-    def find_weights(layer: Layer) -> tuple[Float32Array, ...]:
-        path, holder = layer.path or ((layer.class_name, layer.name),), group
-        for depth, (class_name, _) in enumerate(path):
-            stem, above = _name_group(class_name), path[:depth]
-            if path[: depth + 1] not in folders:
-                number = next(counts[(*above, stem)])
-                folders[path[: depth + 1]] = f"{stem}_{number}" if number else stem
-            if depth + 1 < len(path):
-                holder = holder[folders[path[: depth + 1]]]
-                holder = (holder["layer"] if class_name == "TimeDistributed" else holder)["layers"]
-        return _read_zipped_layer(holder, folders[path])
+    That is under their class in small letters and a number, counted in the order of the description.
+    """
+    counts: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
+    folders: dict[tuple[str, ...], str] = {}
+    for entry in model["config"]["layers"]:
+        name, stem = str(entry.get("name") or entry["config"]["name"]), _name_group(entry["class_name"])
+        number = next(counts[stem])
+        folders[name,] = folder = f"{above}/{stem}_{number}" if number else f"{above}/{stem}"
+        is_repeated = entry["class_name"] == "TimeDistributed"
+        held = entry["config"]["layer"] if is_repeated else entry
+        if held["class_name"] in MODELS:
+            inner = _find_folders(held, f"{folder}/layer/layers" if is_repeated else f"{folder}/layers")
+            folders |= {(name, *names): place for names, place in inner.items()}
+    return folders
 
-    return network.fill(find_weights)
+
+def _list_names(layer: Layer) -> tuple[str, ...]:
+    return tuple(name for _, name in layer.path) or (layer.name,)
 
 
 def _read_zipped_layer(group: Any, name: str) -> tuple[Float32Array, ...]:

@@ -14,12 +14,13 @@ import numpy as np
 
 from donkeysim.core.errors import PilotError
 from donkeysim.core.types import Float32Array
-from donkeysim.learn.files.layer_shapes import clean_name, express_layers, repeat_layer
-from donkeysim.learn.files.network import Layer, Network, pick_settings, sort_layers
+from donkeysim.learn.files.layer_shapes import clean_name, count_axes, express_layers, repeat_layer
+from donkeysim.learn.files.network import EXPRESSED_SETTINGS, Layer, Network, pick_settings, sort_layers
 
 _OLD_NAMES = {"Convolution2D": "Conv2D", "Convolution3D": "Conv3D", "Merge": "Concatenate"}
 
-_MODELS = ("Functional", "Model", "Sequential")
+MODELS = ("Functional", "Model", "Sequential")
+"""Classes of models, which may be layers of others."""
 
 _OPERATORS = ("TFOpLambda", "TensorFlowOpLayer")
 """Of Keras 2; those of Keras 3 have classes of their own."""
@@ -28,6 +29,10 @@ _FACTOR = 6.0 / 5.0
 
 _PICTURE_OUTPUT = "img_out"
 """Of the original's pilots of the type latent: the picture drawn again, which only training looks at."""
+
+
+_UNSCALED = ("Cropping2D", "ZeroPadding2D", "Resizing", "MaxPooling2D", "AveragePooling2D", "Dropout", "Flatten")
+"""Layers that give 255 times as much where they take 255 times as much."""
 
 
 def read_model_config(config: Mapping[str, Any]) -> Network:
@@ -39,7 +44,7 @@ def read_model_config(config: Mapping[str, Any]) -> Network:
     try:
         if config["class_name"] == "Sequential":
             return _read_sequential(config["config"])
-        if config["class_name"] not in _MODELS:
+        if config["class_name"] not in MODELS:
             raise PilotError(f"a model of the class {config['class_name']!r} cannot be read; it must be Functional.")
         return _read_functional(config["config"])
     except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
@@ -76,7 +81,7 @@ def _read_sequential(config: Any) -> Network:
     entries = config["layers"] if isinstance(config, Mapping) else config
     layers: list[Layer] = []
     if entries[0]["class_name"] != "InputLayer":
-        is_model = entries[0]["class_name"] in _MODELS
+        is_model = entries[0]["class_name"] in MODELS
         first = read_model_config(entries[0]).layers[0].settings if is_model else {}
         shape = first["shape"] if is_model else _read_shape(entries[0]["config"])
         layers.append(Layer("InputLayer", "img_in", {"shape": shape}, ()))
@@ -97,21 +102,45 @@ def _unfold(entries: list[tuple[Mapping[str, Any], tuple[str, ...]]]) -> tuple[l
     for entry, sources in entries:
         is_repeated = entry["class_name"] == "TimeDistributed"
         held = entry["config"]["layer"] if is_repeated else entry
-        if held["class_name"] not in _MODELS:
+        if held["class_name"] not in MODELS:
             layers.append(_read_layer(entry, sources))
             continue
         model, name = read_model_config(held), str(entry.get("name") or entry["config"]["name"])
         if len(model.inputs) != 1 or len(model.outputs) != 1 or len(sources) != 1:
             raise PilotError(f"the model {name!r} within the network has several inputs or outputs; it must have one.")
         names = {layer.name: _find_name(f"{name}_{layer.name}", taken) for layer in model.layers}
-        names[model.inputs[0]] = sources[0]
+        names[model.inputs[0]], axes = sources[0], count_axes(model)
         for layer in model.layers[1:]:
             path = ((str(entry["class_name"]), name), *(layer.path or ((layer.class_name, layer.name),)))
             came = tuple(names[source] for source in layer.sources)
             named = replace(layer, name=names[layer.name], sources=came, path=path)
-            layers.append(repeat_layer(named) if is_repeated and len(came) == 1 else named)
+            layers += _repeat(named, [axes[source] for source in layer.sources]) if is_repeated else [named]
         ends[name] = names[model.outputs[0]]
     return [replace(layer, sources=tuple(ends.get(name, name) for name in layer.sources)) for layer in layers], ends
+
+
+def _repeat(layer: Layer, axes: list[int]) -> list[Layer]:
+    """Return what does to every picture of a sequence what a layer does to one that takes tensors of so many axes.
+
+    Raises:
+        PilotError: It joins tensors that cannot be told apart in a sequence.
+    """
+    if len(axes) == 1:
+        return [repeat_layer(layer)]
+    if layer.class_name == "Concatenate":
+        axis = int(layer.settings.get("axis", -1))
+        axis = -1 if axis == axes[0] else axis + (axis > 0)
+        return [replace(layer, settings={**layer.settings, "axis": axis})]
+    spread, sources = [], list(layer.sources)
+    for place, count in enumerate(axes):
+        if 1 < count < max(axes):
+            raise PilotError(f"the layer {layer.name!r} joins {count} axes with {max(axes)}; reshape what it takes.")
+        if count < max(axes):  # as Keras does with what has fewer axes
+            settings, name = {"target_shape": (*[1] * (max(axes) - 1), -1)}, f"{layer.name}_spread{place}"
+            reshaped = replace(layer, class_name="Reshape", name=name, settings=settings, sources=(sources[place],))
+            spread.append(repeat_layer(reshaped))
+            sources[place] = name
+    return [*spread, replace(layer, sources=tuple(sources))]
 
 
 def _find_name(wanted: str, taken: set[str]) -> str:
@@ -193,9 +222,11 @@ def _read_operator(entry: Mapping[str, Any], name: str, sources: tuple[str, ...]
         PilotError: There is none.
     """
     config, (node,) = entry["config"], entry["inbound_nodes"]
+    if (class_name := str(entry["class_name"])) in EXPRESSED_SETTINGS:
+        return Layer(class_name, name, pick_settings(class_name, config, name), sources)
     function = str(config.get("function") or entry["class_name"]).rpartition(".")[2].lower()
     if "concat" in function or "concat" in name:
-        return Layer("Concatenate", name, {"axis": config.get("axis", -1)}, sources)
+        return Layer("Concatenate", name, {"axis": _find_axis(config, node)}, sources)
     if function in ("relu", "sigmoid", "tanh"):
         return Layer("Activation", name, {"activation": function}, sources)
     operands = _list_operands(node)
@@ -214,6 +245,13 @@ def _read_operator(entry: Mapping[str, Any], name: str, sources: tuple[str, ...]
         f"the network computes {name!r} ({function}), which pilots here cannot; convert the file to .onnx where it was "
         "made (tf2onnx or torch.onnx.export) and give that."
     )
+
+
+def _find_axis(config: Mapping[str, Any], node: Any) -> int:
+    """Return the axis along which an operation joins; Keras 2 says it beside each tensor."""
+    first = node if isinstance(node, Mapping) else node[0]
+    beside = first.get("kwargs", {}) if isinstance(first, Mapping) else first[3] if len(first) == 4 else {}
+    return int(config.get("axis", beside.get("axis", -1)))
 
 
 def _find_tensors(node: Any) -> Iterator[str]:
@@ -292,13 +330,29 @@ def _takes_bytes(network: Network, keras_version: str) -> bool:
 
 
 def _scale_pictures(network: Network) -> Network:
-    """Return a network that takes pictures from 0 to 1 where another takes them from 0 to 255."""
-    (name, *_), new = network.inputs, f"{network.inputs[0]}_bytes"
-    scaled = Layer("Rescaling", new, {"scale": 255.0, "offset": 0.0}, (name,))
-    layers = []
+    """Return a network that takes pictures from 0 to 1 where another takes them from 0 to 255, layer by layer.
+
+    Raises:
+        PilotError: A layer that takes the picture has no factor that could be 255 times as large.
+    """
+    bytes_from, layers = {network.inputs[0]}, []
     for layer in network.layers:
-        sources = tuple(new if source == name else source for source in layer.sources)
-        layers += [replace(layer, sources=sources), *([scaled] if layer.name == name else [])]
+        if bytes_from.isdisjoint(layer.sources):
+            layers.append(layer)
+        elif layer.class_name in ("Conv2D", "Dense") and layer.weights:
+            kernel, *bias = layer.weights
+            layers.append(replace(layer, weights=(kernel * np.float32(255.0), *bias)))
+        elif layer.class_name == "Rescaling":
+            scale = (np.asarray(layer.settings["scale"]) * 255.0).tolist()
+            layers.append(replace(layer, settings={**layer.settings, "scale": scale}))
+        elif layer.class_name in _UNSCALED:
+            layers.append(layer)
+            bytes_from.add(layer.name)
+        else:
+            raise PilotError(
+                f"the layer {layer.name!r} takes pictures from 0 to 255, as pilots of donkeycar 2 do; put a Rescaling "
+                "of 255 before it, and save the pilot with Keras 2.3 or newer."
+            )
     return replace(network, layers=tuple(layers))
 
 

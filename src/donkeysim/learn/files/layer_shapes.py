@@ -158,6 +158,21 @@ def shrink_axes(
     return tuple((size - over) // stride + 1 for size, over, stride in zip(sizes, reach, strides, strict=True))
 
 
+def count_axes(model: Network) -> dict[str, int]:
+    """Return how many axes what each layer gives has, without the batch."""
+    axes: dict[str, int] = {}
+    for layer in model.layers:
+        settings, is_global = layer.settings, layer.class_name.startswith("Global")
+        shape = settings.get("shape") or settings.get("target_shape")
+        if shape is not None:
+            axes[layer.name] = len(shape)
+        elif layer.class_name == "Flatten" or (is_global and not settings.get("keepdims")):
+            axes[layer.name] = 1
+        else:
+            axes[layer.name] = max(axes[source] for source in layer.sources)
+    return axes
+
+
 def express_layers(network: Network) -> Network:
     """Return a network, with weights, whose layers are all of `LAYER_SETTINGS`; it says the same.
 
@@ -220,6 +235,9 @@ def repeat_layer(layer: Layer) -> Layer:
 def _split_activation(layer: Layer, activation: Any) -> list[Layer]:
     """Return a layer without its activation, and that as layers of its own."""
     before: list[Layer] = []
+    if layer.class_name in ("LSTM", "GRU"):
+        name = activation["class_name"] if isinstance(activation, Mapping) else activation
+        raise PilotError(f"the {layer.class_name} {layer.name!r} has the activation {name}; it can have tanh only.")
     if layer.class_name != "Activation":
         plain = {**layer.settings, "activation": "linear"}
         before = _express(replace(layer, name=f"{layer.name}_before", settings=plain))

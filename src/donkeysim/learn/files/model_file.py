@@ -196,7 +196,7 @@ def describe_model(model: Any) -> Network:
 
     def find(layer: Layer) -> Any:
         names = [name for _, name in layer.path] or [layer.name]
-        return reduce(lambda holder, name: holder.get_layer(name), names, model)
+        return reduce(lambda holder, name: getattr(holder, "layer", holder).get_layer(name), names, model)
 
     return express_layers(network.fill(lambda layer: find(layer).get_weights()))
 

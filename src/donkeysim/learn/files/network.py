@@ -49,7 +49,7 @@ EXPRESSED_SETTINGS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("GaussianDropout", "AlphaDropout"), ("rate",)),
     **dict.fromkeys(("DepthwiseConv2D", "SeparableConv2D"), (*_CONVOLUTION, *_ACTIVE)),
 }
-"""The same of classes that `layer_config.express_layers` says by those above."""
+"""The same of classes that `layer_shapes.express_layers` says by those above."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,8 @@ def pick_settings(class_name: str, config: Mapping[str, Any], layer_name: str) -
             "where it was made (tf2onnx or torch.onnx.export) and give that."
         )
     settings = {key: config[key] for key in known[class_name] if key in config}
+    if class_name == "GRU":  # Keras 2.0 and 2.1 know no other and say nothing
+        settings.setdefault("reset_after", False)
     if config.get("keepdims") and class_name.startswith("Global"):
         settings["keepdims"] = True
     if settings.get("data_format") == "channels_first":

@@ -189,9 +189,16 @@ def _join_pairs(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor
     first, *others = (graph.put_channels_last(source) for source in sources)
     operator = {"Add": "Add", "Multiply": "Mul"}[layer.class_name]
     for other in others:
-        name = graph.node(operator, [first.name, other.name])
+        rank = max(len(first.shape), len(other.shape))
+        name = graph.node(operator, [_give_axes(graph, tensor, rank) for tensor in (first, other)])
         first = replace(first, name=name, shape=np.broadcast_shapes(first.shape, other.shape))
     return first
+
+
+def _give_axes(graph: OnnxGraph, tensor: Tensor, rank: int) -> str:
+    """Return the name of a tensor with so many axes, without the batch; new ones stand behind it, as in Keras."""
+    missing = rank - len(tensor.shape)
+    return graph.reshape(tensor.name, (*[1] * missing, *tensor.shape)) if missing else tensor.name
 
 
 def _add_reshape(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:

@@ -47,13 +47,21 @@ def add_layer(graph: TfliteGraph, layer: Layer, sources: list[int], keeps_rows: 
     Raises:
         PilotError: A class or a setting that this cannot write, or weights that do not fit.
     """
-    if layer.class_name == "Flatten" and keeps_rows:
-        rows, *shape = graph.get_shape(sources[0])
-        return graph.reshape(sources[0], (rows, math.prod(shape)))
     try:
+        if keeps_rows and layer.class_name in ("Flatten", "Reshape", "BatchNormalization"):
+            return _add_to_rows(graph, layer, sources[0])
         return _ADDERS[layer.class_name](graph, layer, sources)
     except (IndexError, KeyError, TypeError, ValueError, AssertionError) as error:
         raise PilotError(f"the layer {layer.name!r} does not fit the one before it ({error}).") from error
+
+
+def _add_to_rows(graph: TfliteGraph, layer: Layer, source: int) -> int:
+    """Add a layer that is done to each row on its own."""
+    rows, *shape = graph.get_shape(source)
+    if layer.class_name == "BatchNormalization":
+        return _scale(graph, source, *fold_normalization(layer, tuple(shape)))
+    count = math.prod(shape)
+    return graph.reshape(source, (rows, *((count,) if layer.class_name == "Flatten" else resolve_shape(layer, count))))
 
 
 def _activate(graph: TfliteGraph, index: int, layer: Layer) -> int:
