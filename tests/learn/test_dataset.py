@@ -157,6 +157,38 @@ def test_records_without_an_angle_are_left_out_and_counted(tub, tmp_path, caplog
     assert "3 records left out: 'user/angle' is missing in record 4." in caplog.text
 
 
+def rewrite(tub, path, change):
+    """Return a copy of a tub whose records are changed, given number and values."""
+    copy = shutil.copytree(tub, path)
+    catalog = copy / "catalog_0.catalog"
+    lines = [json.loads(line) for line in catalog.read_text().splitlines()]
+    for number, values in enumerate(lines):
+        change(number, values)
+    catalog.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return copy
+
+
+def test_records_without_what_a_kind_reads_are_left_out_in_one_sentence(tub, tmp_path, caplog):
+    copy = rewrite(tub, tmp_path / "data", lambda number, values: number == 4 and values.pop("imu/acl_x"))
+    assert len(read([copy], "imu").records) == 19
+    assert "1 record left out: the records have no IMU's readings" in caplog.text
+    assert ".." not in caplog.text
+
+
+def test_what_is_unusable_in_all_records_is_named_as_what_the_kind_reads(tub, tmp_path):
+    copy = rewrite(tub, tmp_path / "data", lambda _, values: values.update({"imu/acl_x": "much"}))
+    with pytest.raises(
+        DonkeySimError, match=r"'imu/acl_x' is 'much' in record 0; .*Pilots learn from .*, imu/gyr_z; r"
+    ):
+        read([copy], "imu")
+
+
+def test_lists_within_lists_are_read_in_order(tub, tmp_path):
+    key = get_kind("behavior").channels[0]
+    copy = rewrite(tub, tmp_path / "data", lambda _, values: values.update({key: [[1, 0], [[0.5]]]}))
+    assert read([copy], "behavior").channels[3].tolist() == [1.0, 0.0, 0.5]
+
+
 def test_a_filter_sees_what_the_original_shows_it(tub):
     """`TRAIN_FILTER` gets a TubRecord there: fields, picture, folder and configuration."""
     seen = []

@@ -162,7 +162,7 @@ def _make_table(records: Sequence[TubRecord], kind: PilotKind) -> RecordTable:
     if not kept:
         raise _tell_lack(records, kind, faults[0])
     if faults:
-        _log.warning("%s left out: %s.", format_count(len(faults), "record"), faults[0])
+        _log.warning("%s left out: %s.", format_count(len(faults), "record"), str(faults[0]).removesuffix("."))
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         raise DonkeySimError(
@@ -191,8 +191,7 @@ def _read_row(record: TubRecord, kind: PilotKind) -> list[float]:
     names = [*find_command_keys(record.values), *([LOCATION_KEY] if kind.form == "place" else [])]
     pairs = [(name, record.values.get(name)) for name in names]
     for name in kind.channels:
-        value = read_channel(record.values, name)
-        pairs += [(name, x) for x in (value if isinstance(value, list) else [value])]
+        pairs += [(name, x) for x in _flatten(read_channel(record.values, name))]
     numbers = [read_number(value) for _, value in pairs]
     if None in numbers:
         name, value = pairs[numbers.index(None)]
@@ -201,11 +200,17 @@ def _read_row(record: TubRecord, kind: PilotKind) -> list[float]:
     return [number for number in numbers if number is not None]
 
 
+def _flatten(value: Any) -> list[Any]:
+    """Return what lists hold, at any depth, in order."""
+    return [x for item in value for x in _flatten(item)] if isinstance(value, list) else [value]
+
+
 def _tell_lack(records: Sequence[TubRecord], kind: PilotKind, first: DonkeySimError) -> DonkeySimError:
     """Return what says that no record has all numbers a kind learns from, given what is wrong with the first."""
     if isinstance(first, SpecError):
         return first
-    names = f"{describe_command_keys()}{f' with {LOCATION_KEY}' if kind.form == 'place' else ''}"
+    beside = [*([LOCATION_KEY] if kind.form == "place" else []), *kind.channels]
+    names = f"{describe_command_keys()}{' with ' * bool(beside)}{', '.join(beside)}"
     held = shorten(", ".join(sorted({key for record in records for key in record.values})) or "nothing", 160)
     return DonkeySimError(
         f"none of the {format_count(len(records), 'record')} can be learned from: {first}; they hold {held}. "
