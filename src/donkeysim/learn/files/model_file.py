@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -195,8 +194,10 @@ def describe_model(model: Any) -> Network:
     network = read_model_config(json.loads(model.to_json()))
 
     def find(layer: Layer) -> Any:
-        names = [name for _, name in layer.path] or [layer.name]
-        return reduce(lambda holder, name: getattr(holder, "layer", holder).get_layer(name), names, model)
+        holder = model
+        for name in [name for _, name in layer.path] or [layer.name]:
+            holder = getattr(holder, "layer", holder).get_layer(name)
+        return holder
 
     return express_layers(network.fill(lambda layer: find(layer).get_weights()))
 
