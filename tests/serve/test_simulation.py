@@ -736,12 +736,18 @@ def test_a_plate_is_drawn_beside_the_simulation_before_it_is_needed(monkeypatch)
     assert rig.simulation.may_execute(1, read_request({"msg_type": "car_config", **given}).request), "it has no plate"
 
 
-def test_others_drive_on_when_a_client_leaves_the_scene_until_it_names_another_one():
-    rig = SimulationRig(max_cars=2)
+def begin_with_three(max_cars):
+    """Return a running scene with three clients, of which so many drive and the others wait."""
+    rig = SimulationRig(max_cars=max_cars)
     rig.join(1, 2, 3)
     rig.load()
     for client in (1, 2, 3):
         rig.take(client)
+    return rig
+
+
+def test_others_drive_on_when_a_client_leaves_the_scene_until_it_names_another_one():
+    rig = begin_with_three(max_cars=2)
     rig.say(1, "exit_scene")
     assert rig.types(1) == ["scene_selection_ready"]
     assert (rig.types(2), rig.types(3)) == ([], ["scene_loaded", "car_loaded"])
@@ -761,11 +767,7 @@ def test_others_drive_on_when_a_client_leaves_the_scene_until_it_names_another_o
 
 
 def test_who_waits_for_a_place_may_leave_and_gets_the_place_of_the_only_driver_that_leaves():
-    rig = SimulationRig(max_cars=1)
-    rig.join(1, 2, 3)
-    rig.load()
-    for client in (1, 2, 3):
-        rig.take(client)
+    rig = begin_with_three(max_cars=1)
     rig.say(2, "exit_scene")
     assert (rig.types(1), rig.types(2), rig.types(3)) == ([], ["scene_selection_ready"], [])
     rig.say(1, "exit_scene")

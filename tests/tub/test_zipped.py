@@ -2,6 +2,8 @@
 
 import io
 import shutil
+import subprocess
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -215,3 +217,8 @@ def test_nothing_is_written_beside_the_folder(tmp_path):
     split_paths([str(path)])
     assert not (tmp_path.parent / "outside.txt").exists()
     assert not (tmp_path / "outside.txt").exists()
+
+
+def test_a_python_without_lzma_reads_tubs_all_the_same():
+    program = "import sys; sys.modules['lzma'] = sys.modules['_lzma'] = None; import donkeysim.tub.folder"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

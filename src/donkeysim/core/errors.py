@@ -72,18 +72,9 @@ def is_slip(given: str, name: str) -> bool:
     wrong or swapped with the next; two of a name with nine or more.
     """
     first, second = (re.sub(r"[_-]", "", text.lower()) for text in (given, name))
-    most = 1 if len(second) < 9 else 2
-    if abs(len(first) - len(second)) > most:
-        return False
-    row, above = list(range(len(second) + 1)), []  # how many such slips lead from one beginning to the other
-    for count, letter in enumerate(first, 1):
-        above, before, row = row, above, [count]
-        for place, wanted in enumerate(second, 1):
-            fewest = min(above[place] + 1, row[-1] + 1, above[place - 1] + (letter != wanted))
-            if count > 1 < place and (letter, first[count - 2]) == (second[place - 2], wanted):
-                fewest = min(fewest, before[place - 2] + 1)
-            row.append(fewest)
-    return row[-1] <= most
+    most = 2 if len(second) >= 9 or sorted(first) == sorted(second) else 1  # to swap two is to move one: two changes
+    changes = difflib.SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+    return sum(max(i2 - i1, j2 - j1) for kind, i1, i2, j1, j2 in changes if kind != "equal") <= most
 
 
 def shorten(text: str, most: int = 80) -> str:

@@ -17,10 +17,9 @@ from donkeysim.core.errors import DonkeySimError, SpecError
 
 _FULL = "make room and try again"
 
-_FORBIDDEN = (
-    "close the program that has it open, " if os.name == "nt" else ""
-)  # which is refused in the same words there
-_FORBIDDEN += "work in another folder, or let this user write there"
+# Windows refuses a file that another program has open in the same words.
+_FORBIDDEN = "work in another folder, or let this user write there"
+_FORBIDDEN = f"close the program that has it open, {_FORBIDDEN}" if os.name == "nt" else _FORBIDDEN
 
 _ADVICE = {
     errno.ENOSPC: _FULL,

@@ -7,7 +7,6 @@ import glob
 import gzip
 import json
 import logging
-import lzma
 import re
 import tarfile
 import time
@@ -21,6 +20,11 @@ from donkeysim.core.files import make_folder
 from donkeysim.tub.manifest import MANIFEST_NAME, OLD_MANIFEST_NAME, has_records
 from donkeysim.tub.old_format import RECORD_NAME, is_old_format
 from donkeysim.tub.reader import TubReader
+
+try:
+    from lzma import LZMAError
+except ImportError:  # a Python built without it, which tells that of a .tar.xz by a TarError
+    LZMAError = zlib.error  # type: ignore[misc, assignment]
 
 _MOST_UNPACKED = 8 << 30
 """Of what a file holds, unpacked [byte]: more than ten hours of driving."""
@@ -36,11 +40,10 @@ _PACKED = re.compile(r"(?<=[^.])\.(zip|tar|tgz|tar\.(gz|bz2|xz))$", re.IGNORECAS
 
 _DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError),
-    *(tarfile.TarError, gzip.BadGzipFile, lzma.LZMAError, EOFError),
+    *(tarfile.TarError, gzip.BadGzipFile, LZMAError, EOFError),
     TypeError,  # of Python before 3.11.4, which knows no filter
 )
 """What unpacking raises where a file is damaged, locked, or packed in an unknown way."""
-
 
 _QUOTED = re.compile(r"(['\"])((?:(?!\1).)*)\1")
 
