@@ -280,6 +280,24 @@ def set_hidden(page, is_hidden):
     )
 
 
+def test_who_opens_the_page_as_a_file_reads_what_to_do(browser, site, page, address):
+    open_page(page, address)
+    expect(page.locator("#stuck")).to_have_count(0)
+    alone = browser.new_page()
+    alone.goto((site / "index.html").as_uri())
+    expect(alone.get_by_text("Open this page from a web server, not as a file")).to_be_visible(timeout=30_000)
+    alone.close()
+
+
+def test_the_words_on_the_keys_cover_no_button(page, address):
+    open_page(page, address)
+    for width in (880, 1000, 1366):
+        page.set_viewport_size({"width": width, "height": 640})
+        words, tools, camera = (page.locator(name).bounding_box() for name in ("#keys", ".tools", ".pilot-view"))
+        assert camera["x"] + camera["width"] <= words["x"], width
+        assert words["x"] + words["width"] <= tools["x"], width
+
+
 def test_a_machine_without_vectors_gets_one_sentence(page, address):
     page.add_init_script("WebAssembly.validate = () => false")
     page.goto(address)

@@ -44,6 +44,7 @@ const dropped = new Map(); // files of places, by name
 
 /** Begin: the site's list, the kernels, and the place that the link names, else the first. */
 async function start() {
+  byId("stuck").remove();
   spoken.then(() => { texts.offer(byId("language"), say); say(); });
   const list = await (await fetchFile("site.json")).json();
   site = { ...list, module: openModule(list.kernels) };
