@@ -22,7 +22,7 @@ from donkeysim.core.errors import DonkeySimError, SpecError
 from donkeysim.core.files import choose_free
 from donkeysim.core.image import decode_picture
 from donkeysim.racing.export import parquet_file
-from donkeysim.racing.export.charts import fit_colour, format_time, show_name
+from donkeysim.racing.export.charts import Curve, Side, draw_chart, fit_colour, format_time, show_name
 from donkeysim.racing.export.mcap_file import SCHEMAS, McapExport
 from donkeysim.racing.export.parquet_file import COLUMNS, ParquetExport
 from donkeysim.racing.export.report_page import ReportExport, format_report
@@ -415,6 +415,17 @@ def test_colours_are_changed_only_where_they_would_not_be_seen():
     assert fit_colour((200, 20, 20), white) == "#c81414"
     assert fit_colour((255, 255, 0), white) < "#b0b000"
     assert fit_colour((0, 0, 60), black) > "#00003c"
+
+
+def test_names_at_ends_of_lines_near_each_other_do_not_touch():
+    ends = [(2, 5), (3, 5), (9, 5), (10, 5), (10, 5), (10, 1)]
+    curves = [Curve(row, f"car{row} with a name", [[(0.0, 1.0), end]]) for row, end in enumerate(ends)]
+    svg = draw_chart("Places", curves, Side(0.0, 10.0, [0.0, 10.0]), Side(6.0, 1.0, [1.0, 6.0]))
+    names = re.findall(r'<text class="name" x="([\d.]+)" y="([\d.]+)"', svg)
+    places = [(float(x), float(y)) for x, y in names]
+    assert len(places) == len(ends)
+    for (x, y), (other, level) in itertools.combinations(places, 2):
+        assert abs(x - other) >= 112 or abs(y - level) >= 14.9, places
 
 
 def test_the_table_of_columns_in_the_docs_is_the_program_s():

@@ -19,7 +19,10 @@ AREA = Area(width=772, height=260, left=56, top=14, right=132, bottom=36)
 
 # A line of the charts' font.
 LABEL_SPACE = 15.0
-"""Names at the right stand at least so far apart [pixel]."""
+"""Names stand at least so far apart from top to bottom, where they might touch [pixel]."""
+
+NAME_SPACE = 112.0
+"""Of a name of sixteen letters, from left to right [pixel]."""
 
 Point = tuple[float, float]
 
@@ -93,18 +96,34 @@ def _draw_curve(curve: Curve, x: Axis, y: Axis) -> str:
 
 def _draw_names(curves: Sequence[Curve], x: Axis, y: Axis, lowest: float) -> Iterable[str]:
     """Yield the names at the ends of the lines, moved apart: where lines end early, else at the right."""
-    ends = [(y.find(curve.pieces[-1][-1][1]), curve.pieces[-1][-1][0], curve) for curve in curves if curve.pieces[-1]]
-    last = max((across for _, across, _ in ends), default=0.0)
-    columns: dict[float, list[tuple[float, float, Curve]]] = {}
-    for end in sorted(ends, key=lambda end: end[0]):
-        columns.setdefault(end[1] if end[1] < 0.96 * last else last, []).append(end)
-    for place, here in columns.items():
-        heights = _move_apart([level for level, _, _ in here], lowest)
-        for height, (level, across, curve) in zip(heights, here, strict=True):
-            begin = x.find(across)
-            column = AREA.left + AREA.width + 12.0 if place == last else begin + 12.0
+    last = max((curve.pieces[-1][-1][0] for curve in curves if curve.pieces[-1]), default=0.0)
+    groups: list[list[_End]] = []
+    for end in sorted(_find_end(curve, x, y, last) for curve in curves if curve.pieces[-1]):
+        if not groups or end.column - groups[-1][-1].column >= NAME_SPACE:
+            groups.append([])
+        groups[-1].append(end)
+    for group in groups:
+        group.sort(key=lambda end: end.level)
+        heights = _move_apart([end.level for end in group], lowest)
+        for height, (column, begin, level, curve) in zip(heights, group, strict=True):
             leader = f'<path class="leader" d="M{begin + 5:.1f} {level:.1f}L{column - 4:.1f} {height:.1f}"/>'
             yield _name_curve(curve, column, height + 4, leader)
+
+
+class _End(NamedTuple):
+    """Where a line ends, and its name begins [pixel]."""
+
+    column: float
+    begin: float
+    level: float
+    curve: Curve
+
+
+def _find_end(curve: Curve, x: Axis, y: Axis, last: float) -> _End:
+    across, up = curve.pieces[-1][-1]
+    begin = x.find(across)
+    column = begin if across < 0.96 * last else AREA.left + AREA.width
+    return _End(column + 12.0, begin, y.find(up), curve)
 
 
 def _move_apart(levels: Sequence[float], lowest: float) -> list[float]:
