@@ -87,6 +87,12 @@ def test_the_readme_and_the_gallery_count_the_originals_places_alike():
     assert len(listed[0]) == 11
 
 
+def test_help_writes_names_as_they_are(capsys):
+    with pytest.raises(SystemExit):
+        run(["tracks", "export", "--help"])
+    assert "Write a track and its cars as glTF, for" in " ".join(capsys.readouterr().out.split())
+
+
 def test_tracks_alone_lists(capsys):
     assert run(["tracks"]) == 0
     assert "generated_track" in capsys.readouterr().out

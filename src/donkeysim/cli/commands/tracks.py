@@ -39,7 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     works = parser.add_subparsers(title="what to do", metavar="list | show | export | new | preview")
 
     def add(name: str, work: object, summary: str) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = works.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        description = f"{summary[0].upper()}{summary[1:]}."
+        made: argparse.ArgumentParser = works.add_parser(name, help=summary, description=description)
         made.set_defaults(work=work)
         return made
 
