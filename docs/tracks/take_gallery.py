@@ -17,7 +17,9 @@ from donkeysim.drivers.driving_line import refine_line
 from donkeysim.world.scene import Scene
 from donkeysim.world.specs import CameraSpec, SceneSpec
 from donkeysim.world.tracks import list_scenes, load_scene
-from donkeysim.world.tracks.catalogue import group_scenes
+from donkeysim.world.tracks.catalogue import find_track, group_scenes
+from donkeysim.world.tracks.figures import measure_line
+from donkeysim.world.tracks.track_check import read_line
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "gallery"
@@ -94,13 +96,16 @@ def describe(scene: Scene) -> str:
     line = refine_line(node[:, :2], 8, closed=True)
     step = np.roll(line, -1, axis=0) - line
     length = float(np.hypot(step[:, 0], step[:, 1]).sum())
-    area = 0.5 * float(np.sum(node[:, 0] * np.roll(node[:, 1], -1) - node[:, 1] * np.roll(node[:, 0], -1)))
     x, y, climb = (*np.ptp(line, axis=0), np.ptp(node[:, 2]))
     width = scene.path.width_left + scene.path.width_right
     wide = f"{width.min():.2f}" if np.ptp(width) < 0.01 else f"{width.min():.2f} to {width.max():.2f}"
-    direction = "counter-clockwise" if area > 0.0 else "clockwise"
     figures = f"{len(node)} | {length * U:.1f} U, {length:.2f} m | {y * U:.1f} x {x * U:.1f} U | {climb:.1f} m"
-    return f"| [{scene.name}](#{scene.name}) | {figures} | {wide} m | {direction} |"
+    return f"| [{scene.name}](#{scene.name}) | {figures} | {wide} m | {find_direction(scene.name)} |"
+
+
+def find_direction(name: str) -> str:
+    """Return which way round a scene is driven, as `donkey tracks` says it."""
+    return measure_line(*read_line(find_track(SceneSpec(name)))).direction
 
 
 def write_page(names: tuple[str, ...]) -> None:
