@@ -16,6 +16,7 @@ from donkeysim.core.types import PHYSICS_RATE
 from donkeysim.serve.session import MOST_ERRORS_A_SECOND, Session
 from donkeysim.wire import equipment, framing, messages
 from donkeysim.wire.equipment import LONGEST_NAME
+from donkeysim.wire.grammar import Item
 from donkeysim.wire.messages import FARTHEST_POSITION, INT32
 from donkeysim.world.specs import BODY_STYLES, IMAGE_ENCODINGS, TURN_LEAST, TURN_MOST
 from wire import reference_reader
@@ -260,11 +261,15 @@ def _find_longest_call(data: bytes) -> float:
 
 def check_alike(data: bytes) -> None:
     """Fail when the reader reads some bytes otherwise than the careful reader alone does."""
-    reader = framing.ObjectReader(ManualClock())
+    usual, careful = (_read_all(module.ObjectReader(ManualClock()), data) for module in (framing, reference_reader))
+    assert repr(usual) == repr(careful), data
+
+
+def _read_all(reader: framing.ObjectReader, data: bytes) -> list[Item]:
     items = reader.feed(data)
     while reader.has_more:
         items += reader.feed()
-    assert repr(items) == repr(reference_reader.ObjectReader(ManualClock()).feed(data)), data
+    return items
 
 
 def run_shard(seed: int, count: int) -> Tally:

@@ -159,7 +159,9 @@ def test_an_object_of_exactly_the_limit_is_read_and_one_byte_more_is_fatal():
 def test_deep_nesting_is_a_fault_not_a_crash():
     items = read(b'{"a":' * 100_000 + b"\n" + GOOD)
     assert items[-1] == json.loads(GOOD)
-    assert read(b'{"a":' + b"[" * (MOST_DEPTH - 1) + b"]" * (MOST_DEPTH - 1) + b"}")[0]["a"]
+    for depth, is_read in ((MOST_DEPTH, True), (MOST_DEPTH + 1, False)):
+        lists = depth - 1  # within the object
+        assert isinstance(read(b'{"a":' + b"[" * lists + b"]" * lists + b"}")[0], dict) == is_read
 
 
 @pytest.mark.parametrize("digits", [MOST_DIGITS, MOST_DIGITS + 1, 5000])
@@ -182,6 +184,9 @@ def test_a_message_of_very_many_values_is_fatal_before_it_is_built():
     most = b'{"a":[' + b"[]," * (MOST_VALUES - 2) + b"[]]}"
     assert len(read(most)[0]["a"]) == MOST_VALUES - 1
     assert len(read_bytewise(most.replace(b"[]", b"10"))[0]["a"]) == MOST_VALUES - 1
+    plain = b"{" + b",".join(b'"%d":1' % number for number in range(MOST_VALUES)) + b',"last":[]}'
+    assert len(read(plain.replace(b'"0":1,', b"", 1))[0]) == MOST_VALUES
+    assert read(plain)[0].is_fatal
     for flat in (b'{"a":[' + b"[]," * 300_000, b'{"a":[' + b"10," * 300_000, b"{" + b'"a":1,' * 100_000):
         (fault,) = read(flat, GOOD)
         assert fault.is_fatal

@@ -33,7 +33,7 @@ def read(module, portions):
     items = []
     for portion in portions:
         items += reader.feed(portion)
-        while getattr(reader, "has_more", False):
+        while reader.has_more:
             items += reader.feed()
     return [tuple(item) if isinstance(item, tuple) else item for item in items]
 
