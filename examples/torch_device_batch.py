@@ -1,5 +1,6 @@
 """Many drivers at once on a device, with PyTorch: each car drives by weights of its own, and the best tenth lives on.
 
+    pip install ".[rl]"                                                   # in the checkout
     python examples/torch_device_batch.py                                 # on this machine's cores, some seconds
     python examples/torch_device_batch.py --device cuda --cars 16384      # on a GPU
 

@@ -1,5 +1,6 @@
 """Proximal policy optimisation in one file, with PyTorch alone: a car learns to lap from numbers about the road.
 
+    pip install ".[rl]"                                   # in the checkout
     python examples/torch_ppo.py                          # learns, then drives three laps and says how
     python examples/torch_ppo.py --steps 2000000 --out pilot.pt
     python examples/torch_ppo.py --drive pilot.pt
