@@ -1,5 +1,7 @@
 """Layers of other people's networks that pilots' files say by others: the answers are those of Keras."""
 
+import json
+
 import h5py
 import numpy as np
 import onnxruntime
@@ -7,13 +9,15 @@ import pytest
 
 from donkeysim.core.errors import PilotError
 from donkeysim.learn.backend import import_keras
-from donkeysim.learn.files.model_file import describe_model, load_model, save_model
+from donkeysim.learn.files.model_file import describe_model, load_model, read_layers, save_model
 from donkeysim.learn.files.network import LAYER_SETTINGS
 from donkeysim.learn.files.onnx_writer import make_onnx
 from donkeysim.learn.pilot import load_pilot
 from stand_ins.untrained_models import SmallConfig, make_picture, predict
 
 SEEN = make_picture(5, (24, 32, 3))
+
+WRAPPERS = ("InputLayer", "TimeDistributed", "Bidirectional")
 
 LAYERS = {
     "separable": lambda layers: layers.SeparableConv2D(6, 3, strides=2, activation="elu", depth_multiplier=2),
@@ -45,6 +49,24 @@ LAYERS = {
     "leaky computed": lambda layers: lambda x: import_keras().activations.relu(x, negative_slope=0.3),
     "excited": lambda layers: lambda x: excite(layers, x),
     "recurrent": lambda layers: lambda x: layers.GRU(5)(layers.Reshape((7, -1))(x)),
+    "difference": lambda layers: lambda x: layers.Subtract()([x, layers.Conv2D(4, 1)(x)]),
+    "mean": lambda layers: lambda x: layers.Average()(make_three(layers, x)),
+    "greatest": lambda layers: lambda x: layers.Maximum()(make_three(layers, x)),
+    "least": lambda layers: lambda x: layers.Minimum()(make_three(layers, x)),
+    "greatest of channels": lambda layers: lambda x: layers.Maximum()([x, layers.GlobalMaxPooling2D(keepdims=True)(x)]),
+    "compared": lambda layers: (
+        lambda x: import_keras().ops.maximum(x - 0.1, x * x) - import_keras().ops.minimum(x, 0.2 * x)
+    ),
+    "prelu": lambda layers: layers.PReLU(),
+    "prelu of channels": lambda layers: layers.PReLU(shared_axes=[1, 2]),
+    "prelu of rows": lambda layers: lambda x: layers.TimeDistributed(layers.PReLU())(layers.Reshape((7, -1))(x)),
+    "used again": lambda layers: lambda x: use_again(layers.Conv2D(4, 3, padding="same", activation="tanh"), x),
+    "model used again": lambda layers: lambda x: use_again(make_part(layers), x),
+    "stack used again": lambda layers: lambda x: use_again(import_keras().Sequential([layers.Conv2D(4, 1)]), x),
+    "used again in a model": lambda layers: make_reuser(layers),
+    "every picture, used again": lambda layers: (
+        lambda x: use_again(layers.TimeDistributed(layers.Dense(40, activation="tanh")), layers.Reshape((7, 40))(x))
+    ),
     "recurrent stack": lambda layers: lambda x: stack_grus(layers, layers.Reshape((-1, 40))(x)),
 }
 
@@ -54,6 +76,26 @@ def excite(layers, x):
     gate = layers.Dense(4, activation="sigmoid")(layers.GlobalAveragePooling2D(keepdims=True)(x))
     flat = layers.Reshape((1, 1, 4))(layers.GlobalAveragePooling2D()(x))
     return layers.Multiply()([x, gate, flat])
+
+
+def make_three(layers, x):
+    return [x, layers.Conv2D(4, 1)(x), layers.Conv2D(4, 3, padding="same")(x)]
+
+
+def use_again(layer, x):
+    """What a layer says three times, the last time of two others."""
+    first = layer(x)
+    second = layer(first)
+    layers = import_keras().layers
+    return layers.Concatenate()([second, layer(layers.Subtract()([first, second])), first])
+
+
+def make_reuser(layers):
+    """A model, used twice, with a layer and a model in it that are used more than once."""
+    x = layers.Input((7, 10, 4))
+    y = layers.Conv2D(4, 1)(use_again(layers.Conv2D(4, 1), layers.Conv2D(4, 1)(use_again(make_part(layers), x))))
+    model = import_keras().Model(x, y, name="reuser")
+    return lambda x: model(model(x))
 
 
 def stack_grus(layers, x):
@@ -103,7 +145,7 @@ def test_a_network_with_such_a_layer_drives_and_is_trained_further_as_it_is(name
     expected = [float(output.item()) for output in predict(model, SEEN[None].astype(np.float32) / 255.0)]
     assert load_pilot(path).run(SEEN) == pytest.approx(expected, abs=1e-5)
     again = load_model(path)
-    assert {type(layer).__name__ for layer in again.layers} <= {"InputLayer", *LAYER_SETTINGS}
+    assert {type(layer).__name__ for layer in again.layers} <= {*WRAPPERS, *LAYER_SETTINGS}
     for written in (".h5", ".keras", ".onnx", ".tflite"):
         save_model(again, tmp_path / f"ours{written}", "linear", SmallConfig)
         assert load_pilot(tmp_path / f"ours{written}").run(SEEN) == pytest.approx(expected, abs=1e-5)
@@ -122,6 +164,12 @@ def test_a_network_with_such_a_layer_drives_and_is_trained_further_as_it_is(name
             lambda layers: layers.GRU(3, activation="relu6", name="g"),
             "the GRU 'g' has the activation relu6; it can have",
         ),
+        (
+            lambda layers: (
+                lambda x: layers.LSTM(3, name="l")(x, initial_state=[layers.Dense(3)(layers.Flatten()(x))] * 2)
+            ),
+            r"the layer 'l' \(LSTM\) takes 3 tensors; it may take one only, with no mask or initial state",
+        ),
         (lambda layers: layers.SimpleRNN(3), "of the class SimpleRNN, which pilots here cannot have"),
         (lambda layers: lambda x: 1.0 / x, r"computes 'true_divide.*' \(truedivide\), which pilots here cannot"),
     ],
@@ -129,7 +177,9 @@ def test_a_network_with_such_a_layer_drives_and_is_trained_further_as_it_is(name
 def test_what_they_cannot_say_is_refused(make, told, tmp_path, monkeypatch):
     monkeypatch.setitem(LAYERS, "own", make)
     keras = import_keras()
-    picture = keras.Input((3, 8) if "RNN" in told or "it can have" in told else (24, 32, 3), name="img_in")
+    picture = keras.Input(
+        (3, 8) if "RNN" in told or "it can have" in told or "LSTM" in told else (24, 32, 3), name="img_in"
+    )
     x = make(keras.layers)(picture)
     keras.Model(picture, keras.layers.Dense(2)(keras.layers.Flatten()(x))).save(tmp_path / "theirs.h5")
     with pytest.raises(PilotError, match=told):
@@ -275,3 +325,66 @@ def test_a_model_that_looks_at_every_picture_of_a_sequence_drives(ending, tmp_pa
     assert pilot.run(seen) == pytest.approx(expected, abs=1e-5)
     save_model(load_model(tmp_path / f"theirs{ending}"), tmp_path / "ours.onnx", "rnn", SmallConfig)
     assert load_pilot(tmp_path / "ours.onnx").run(seen) == pytest.approx(expected, abs=1e-5)
+
+
+def say_as_keras_2(config):
+    """Say which tensors layers take as Keras 2 does, which counts the uses of a model from 1."""
+    entries = config["config"]["layers"]
+    first = {entry["name"]: int(entry["class_name"] in ("Functional", "Sequential")) for entry in entries}
+    for entry in entries:
+        nodes = []
+        for node in entry["inbound_nodes"]:
+            tensors = node["args"][0] if isinstance(node["args"][0], list) else node["args"]
+            histories = [tensor["config"]["keras_history"] for tensor in tensors]
+            nodes.append([[name, use + first[name], 0, {}] for name, use, _ in histories])
+        entry["inbound_nodes"] = nodes
+        if entry["class_name"] == "Functional":
+            say_as_keras_2(entry)
+
+
+@pytest.mark.original(
+    "Pilots", "layers and models that are used more than once", "drive; trained further, each has its own weights"
+)
+@pytest.mark.parametrize("name", [name for name in LAYERS if "used again" in name])
+def test_keras_2_counts_the_uses_of_models_from_1(name, tmp_path):
+    model, path = make_network(name), tmp_path / "theirs.h5"
+    expected = [float(output.item()) for output in predict(model, SEEN[None].astype(np.float32) / 255.0)]
+    model.save(path)
+    with h5py.File(path, "r+") as file:
+        config = json.loads(file.attrs["model_config"])
+        say_as_keras_2(config)
+        file.attrs["model_config"] = json.dumps(config)
+    assert load_pilot(path).run(SEEN) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("ending", [".h5", ".keras"])
+def test_uses_of_a_layer_may_be_the_ends_of_a_network(ending, tmp_path):
+    keras = import_keras()
+    layers = keras.layers
+    picture = keras.Input((7, 10, 4), name="img_in")
+    answer = keras.Sequential([layers.GlobalAveragePooling2D(), layers.Dense(1)], name="answer")
+    inner = layers.Input((7, 10, 4))
+    model_answer = keras.Model(inner, layers.Dense(1)(layers.Flatten()(inner)), name="model_answer")
+    turned = layers.Conv2D(4, 1)(picture)
+    used = layers.Reshape((1, 1, 1))(model_answer(picture))
+    ends = [model_answer(layers.Multiply()([turned, used])), answer(turned), answer(picture), model_answer(turned)]
+    model = keras.Model(picture, [ends[0], ends[1]] if ending == ".h5" else [ends[3], ends[2]])
+    wanted = keras.Model(picture, [layers.Concatenate()(ends[:2]), layers.Concatenate()(ends[2:])])
+    seen = make_picture(6, (7, 10, 4))
+    for pilot in (model, wanted):
+        expected = np.ravel(predict(pilot, seen[None].astype(np.float32) / 255.0))
+        pilot.save(tmp_path / f"theirs{ending}")
+        session = onnxruntime.InferenceSession(make_onnx(read_layers(tmp_path / f"theirs{ending}"), None))
+        assert np.ravel(session.run(None, {"img_in": seen[None]})) == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_layer_one_of_whose_uses_nothing_takes_is_refused(tmp_path):
+    path = tmp_path / "theirs.h5"
+    make_network("used again").save(path)
+    with h5py.File(path, "r+") as file:
+        config = json.loads(file.attrs["model_config"])
+        entry = next(entry for entry in config["config"]["layers"] if len(entry["inbound_nodes"]) > 1)
+        entry["inbound_nodes"].append(entry["inbound_nodes"][0])
+        file.attrs["model_config"] = json.dumps(config)
+    with pytest.raises(PilotError, match=r"the uses of conv2d\S* do not fit each other; the file is broken"):
+        load_pilot(path)

@@ -35,7 +35,7 @@ from donkeysim.learn.files.header import (
     read_weight,
     write_header,
 )
-from donkeysim.learn.files.layer_config import MODELS, read_gates, read_model_config, write_gates, write_model_config
+from donkeysim.learn.files.layer_config import MODELS, get_name, read_gates, read_model_config, write_gates
 from donkeysim.learn.files.network import Layer, Network
 
 _KERAS_VERSION = "2.15.0"
@@ -74,7 +74,7 @@ def write_h5(network: Network, path: Path, header: PilotHeader) -> None:
     with h5py.File(content, "w") as file:
         file.attrs["keras_version"] = _KERAS_VERSION
         file.attrs["backend"] = "tensorflow"
-        file.attrs["model_config"] = json.dumps(write_model_config(network))
+        file.attrs["model_config"] = json.dumps(_write_model_config(network))
         file.attrs[HEADER_KEY] = write_header(header)
         group = file.create_group("model_weights")
         group.attrs["layer_names"] = np.array([layer.name.encode() for layer in network.layers])
@@ -83,6 +83,41 @@ def write_h5(network: Network, path: Path, header: PilotHeader) -> None:
         for layer in write_gates(network).layers:
             _write_weights(group.create_group(layer.name), layer)
     path.write_bytes(content.getvalue())
+
+
+def _write_model_config(network: Network) -> dict[str, Any]:
+    """Return a network's description in the form of Keras 2.15."""
+    return {
+        "class_name": "Functional",
+        "config": {
+            "name": network.name,
+            "trainable": True,
+            "layers": [_describe_layer(layer) for layer in network.layers],
+            "input_layers": [[name, 0, 0] for name in network.inputs],
+            "output_layers": [[name, 0, 0] for name in network.outputs],
+        },
+    }
+
+
+def _describe_layer(layer: Layer) -> dict[str, Any]:
+    nodes = [[[source, 0, 0, {}] for source in layer.sources]] if layer.sources else []
+    return {**_describe_class(layer), "name": layer.name, "inbound_nodes": nodes}
+
+
+def _describe_class(layer: Layer) -> dict[str, Any]:
+    config: dict[str, Any] = {"name": layer.name, "trainable": True, "dtype": "float32"}
+    if layer.class_name == "InputLayer":
+        config = {"batch_input_shape": [None, *layer.settings["shape"]], "dtype": "float32", "sparse": False}
+        config |= {"ragged": False, "name": layer.name}
+    elif layer.inner is not None:
+        config["layer"] = _describe_class(layer.inner)
+    else:
+        config |= {key: _unpack(value) for key, value in layer.settings.items()}
+    return {"class_name": layer.class_name, "config": config}
+
+
+def _unpack(value: Any) -> Any:
+    return [_unpack(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _write_weights(group: Any, layer: Layer) -> None:
@@ -124,7 +159,7 @@ def _read_layer(group: Any, layer: Layer) -> tuple[Float32Array, ...]:
         return ()
     own = group[holder]
     names = [_read_text(name) for name in own.attrs.get("weight_names", ())]
-    if layer.path:
+    if len(layer.path) > 1:
         inner, last = "/".join(name for _, name in layer.path[1:]), layer.path[-1][1]
         with_models = [name for name in names if name.startswith(f"{inner}/")]
         found = with_models or [name for name in names if f"/{last}/" in f"/{name}"]  # Keras 2 leaves them out
@@ -282,7 +317,7 @@ def _find_folders(model: Mapping[str, Any], above: str = "layers") -> dict[tuple
     counts: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
     folders: dict[tuple[str, ...], str] = {}
     for entry in model["config"]["layers"]:
-        name, stem = str(entry.get("name") or entry["config"]["name"]), _name_group(entry["class_name"])
+        name, stem = get_name(entry), _name_group(entry["class_name"])
         number = next(counts[stem])
         folders[name,] = folder = f"{above}/{stem}_{number}" if number else f"{above}/{stem}"
         is_repeated = entry["class_name"] == "TimeDistributed"

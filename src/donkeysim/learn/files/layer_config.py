@@ -1,4 +1,4 @@
-"""The description of a network as Keras writes it in JSON: read in the forms of Keras 2 and 3, written in that of 2.
+"""The description of a network as Keras writes it in JSON, read in the forms of Keras 2 and 3.
 
 The `hard_sigmoid` of Keras 2 is clip(x / 5 + 1/2), that of Keras 3 clip(x / 6 + 1/2). The gates of an LSTM had the
 former up to Keras 2.2 and TensorFlow 1. A `Network` means the one of Keras 3: gates whose weights are 6/5 as large say
@@ -10,12 +10,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from donkeysim.core.errors import PilotError
-from donkeysim.core.types import Float32Array
-from donkeysim.learn.files.layer_shapes import clean_name, count_axes, express_layers, repeat_layer
-from donkeysim.learn.files.network import EXPRESSED_SETTINGS, Layer, Network, pick_settings, sort_layers
+from donkeysim.learn.files.layer_shapes import ACTIVATION_CLASSES, clean_name, count_axes, express_layers, repeat_layer
+from donkeysim.learn.files.network import (
+    JOINING,
+    Layer,
+    Network,
+    pick_settings,
+    scale_gates,
+    scale_pictures,
+    sort_layers,
+)
 
 _OLD_NAMES = {"Convolution2D": "Conv2D", "Convolution3D": "Conv3D", "Merge": "Concatenate"}
 
@@ -25,14 +30,13 @@ MODELS = ("Functional", "Model", "Sequential")
 _OPERATORS = ("TFOpLambda", "TensorFlowOpLayer")
 """Of Keras 2; those of Keras 3 have classes of their own."""
 
+_MERGES = ("add", "subtract", "multiply", "maximum", "minimum")
+"""Operations on two tensors that are layers as well."""
+
 _FACTOR = 6.0 / 5.0
 
 _PICTURE_OUTPUT = "img_out"
 """Of the original's pilots of the type latent: the picture drawn again, which only training looks at."""
-
-
-_UNSCALED = ("Cropping2D", "ZeroPadding2D", "Resizing", "MaxPooling2D", "AveragePooling2D", "Dropout", "Flatten")
-"""Layers that give 255 times as much where they take 255 times as much."""
 
 
 def read_model_config(config: Mapping[str, Any]) -> Network:
@@ -52,9 +56,10 @@ def read_model_config(config: Mapping[str, Any]) -> Network:
 
 
 def _read_functional(config: Mapping[str, Any]) -> Network:
+    config = _separate_uses(config)
     names = _list_names(config["output_layers"])
     driving = [name for name in names if name != _PICTURE_OUTPUT] or names
-    entries = {str(entry.get("name") or entry["config"]["name"]): entry for entry in config["layers"]}
+    entries = {get_name(entry): entry for entry in config["layers"]}
     sources = {name: tuple(_find_sources(entry)) for name, entry in entries.items()}
     used = _find_used(sources, [*driving, *_list_names(config["input_layers"])]) if driving != names else entries
     layers, ends = _unfold([(entry, sources[name]) for name, entry in entries.items() if name in used])
@@ -64,6 +69,43 @@ def _read_functional(config: Mapping[str, Any]) -> Network:
     if missing := {*inputs, *outputs} - {layer.name for layer in ordered}:
         raise PilotError(f"the network has no layer {min(missing)!r}, which is among its ends; the file is broken.")
     return Network(str(config.get("name", "model")), ordered, inputs, outputs)
+
+
+def _separate_uses(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a description in which a layer that is used more than once is one layer for each use.
+
+    Keras 2 counts the uses of a model from 1; Keras 3 does so only where they are among the network's ends.
+
+    Raises:
+        PilotError: A use that does not exist, or that nothing takes.
+    """
+    layers = {get_name(entry): entry for entry in config["layers"]}
+    taken, uses = set(layers), dict[str, list[str]]()
+    for name, entry in layers.items():
+        if (count := len(entry["inbound_nodes"])) > 1:
+            uses[name] = [name, *(_find_name(f"{name}_{number}", taken) for number in range(1, count))]
+    if not uses:
+        return config
+    inner = set(_find_uses([entry["inbound_nodes"] for entry in layers.values()]))
+    ends = set(_find_uses(config["output_layers"]))
+    names_within, names_at_end = dict[tuple[str, int], str](), dict[tuple[str, int], str]()
+    for name, own in uses.items():
+        is_new = isinstance(layers[name]["inbound_nodes"][0], Mapping)
+        first = 0 if is_new else min(number for other, number in inner | ends if other == name)
+        last = first + (is_new and layers[name]["class_name"] in ("Functional", "Model"))
+        names_within |= {(name, number): use for number, use in enumerate(own, start=first)}
+        names_at_end |= {(name, number): use for number, use in enumerate(own, start=last)}
+    found = [names_within.get(use) for use in inner if use[0] in uses]
+    found += [names_at_end.get(use) for use in ends if use[0] in uses]
+    if set(found) != {use for own in uses.values() for use in own}:
+        raise PilotError(f"the uses of {', '.join(uses)} do not fit each other; the file is broken.")
+    separate = []
+    for name, entry in layers.items():
+        nodes = _rename_uses(entry["inbound_nodes"], names_within)
+        own_name = {"own_name": name} if name in uses else {}
+        for use, node in zip(uses.get(name, [name]), [[node] for node in nodes] or [[]], strict=True):
+            separate.append({**entry, **own_name, "name": use, "inbound_nodes": node})
+    return {**config, "layers": separate, "output_layers": _rename_uses(config["output_layers"], names_at_end)}
 
 
 def _find_used(sources: Mapping[str, tuple[str, ...]], ends: list[str]) -> set[str]:
@@ -98,20 +140,23 @@ def _unfold(entries: list[tuple[Mapping[str, Any], tuple[str, ...]]]) -> tuple[l
     """Return the layers of a model, those of models within it in their place, and which layer ends each of these."""
     layers: list[Layer] = []
     ends: dict[str, str] = {}
-    taken = {str(entry.get("name") or entry["config"]["name"]) for entry, _ in entries}
+    taken = {get_name(entry) for entry, _ in entries}
     for entry, sources in entries:
         is_repeated = entry["class_name"] == "TimeDistributed"
         held = entry["config"]["layer"] if is_repeated else entry
         if held["class_name"] not in MODELS:
             layers.append(_read_layer(entry, sources))
             continue
-        model, name = read_model_config(held), str(entry.get("name") or entry["config"]["name"])
+        model, name = read_model_config(held), get_name(entry)
         if len(model.inputs) != 1 or len(model.outputs) != 1 or len(sources) != 1:
             raise PilotError(f"the model {name!r} within the network has several inputs or outputs; it must have one.")
         names = {layer.name: _find_name(f"{name}_{layer.name}", taken) for layer in model.layers}
         names[model.inputs[0]], axes = sources[0], count_axes(model)
         for layer in model.layers[1:]:
-            path = ((str(entry["class_name"]), name), *(layer.path or ((layer.class_name, layer.name),)))
+            path = (
+                (str(entry["class_name"]), str(entry.get("own_name", name))),
+                *(layer.path or ((layer.class_name, layer.name),)),
+            )
             came = tuple(names[source] for source in layer.sources)
             named = replace(layer, name=names[layer.name], sources=came, path=path)
             layers += _repeat(named, [axes[source] for source in layer.sources]) if is_repeated else [named]
@@ -143,6 +188,11 @@ def _repeat(layer: Layer, axes: list[int]) -> list[Layer]:
     return [*spread, replace(layer, sources=tuple(sources))]
 
 
+def get_name(entry: Mapping[str, Any]) -> str:
+    """Return the name of a layer in a description."""
+    return str(entry.get("name") or entry["config"]["name"])
+
+
 def _find_name(wanted: str, taken: set[str]) -> str:
     """Return a name that no layer has, and take it."""
     name = clean_name(wanted)
@@ -155,15 +205,21 @@ def _find_name(wanted: str, taken: set[str]) -> str:
 def _read_layer(entry: Mapping[str, Any], sources: tuple[str, ...]) -> Layer:
     class_name = _OLD_NAMES.get(entry["class_name"], entry["class_name"])
     config = entry["config"]
-    name = str(entry.get("name") or config["name"])
+    name = get_name(entry)
+    if len(sources) > 1 and class_name not in JOINING and not _is_operator(entry):
+        raise PilotError(
+            f"the layer {name!r} ({class_name}) takes {len(sources)} tensors; it may take one only, with no mask or "
+            "initial state."
+        )
     if class_name == "InputLayer":
         return Layer(class_name, name, {"shape": _read_shape(config)}, ())
+    path = ((class_name, str(entry["own_name"])),) if "own_name" in entry else ()
     if class_name == "TimeDistributed":
-        return Layer(class_name, name, {}, sources, inner=_read_layer(config["layer"], ()))
+        return Layer(class_name, name, {}, sources, inner=_read_layer(config["layer"], ()), path=path)
     if _is_operator(entry):
         return _read_operator(entry, name, sources)
     settings = pick_settings(class_name, config, name)
-    return Layer(class_name, name, settings, sources)
+    return Layer(class_name, name, settings, sources, path=path)
 
 
 def _read_shape(config: Mapping[str, Any]) -> tuple[int, ...]:
@@ -178,15 +234,8 @@ def _read_shape(config: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def _find_sources(entry: Mapping[str, Any]) -> Iterator[str]:
-    """Names of the layers whose outputs a layer takes.
-
-    Raises:
-        PilotError: The layer is used more than once.
-    """
-    nodes = entry["inbound_nodes"]
-    if len(nodes) > 1:
-        raise PilotError(f"the layer {entry.get('name')!r} is used more than once, which pilots' files cannot hold.")
-    for node in nodes:
+    """Names of the layers whose outputs a layer takes."""
+    for node in entry["inbound_nodes"]:
         if _is_operator(entry):
             yield from (operand for operand in _list_operands(node) if isinstance(operand, str))
         else:
@@ -222,7 +271,7 @@ def _read_operator(entry: Mapping[str, Any], name: str, sources: tuple[str, ...]
         PilotError: There is none.
     """
     config, (node,) = entry["config"], entry["inbound_nodes"]
-    if (class_name := str(entry["class_name"])) in EXPRESSED_SETTINGS:
+    if (class_name := str(entry["class_name"])) in ACTIVATION_CLASSES:
         return Layer(class_name, name, pick_settings(class_name, config, name), sources)
     function = str(config.get("function") or entry["class_name"]).rpartition(".")[2].lower()
     if "concat" in function or "concat" in name:
@@ -230,7 +279,7 @@ def _read_operator(entry: Mapping[str, Any], name: str, sources: tuple[str, ...]
     if function in ("relu", "sigmoid", "tanh"):
         return Layer("Activation", name, {"activation": function}, sources)
     operands = _list_operands(node)
-    if len(operands) == len(sources) == 2 and function in ("add", "multiply"):
+    if len(operands) == len(sources) == 2 and function in _MERGES:
         return Layer(function.capitalize(), name, {}, sources)
     numbers = [operand for operand in operands if isinstance(operand, int | float)]
     if len(operands) == 2 and len(numbers) == len(sources) == 1:
@@ -255,60 +304,50 @@ def _find_axis(config: Mapping[str, Any], node: Any) -> int:
 
 
 def _find_tensors(node: Any) -> Iterator[str]:
-    """Keras 3 says {"args": [tensors]}, Keras 2 a list [name, node, tensor, settings] per tensor, at any depth."""
+    return (name for name, _ in _find_uses(node))
+
+
+def _find_uses(node: Any) -> Iterator[tuple[str, int]]:
+    """Yield name and use of a layer for each tensor.
+
+    Keras 3 says {"args": [tensors]}, Keras 2 a list [name, use, tensor, settings] per tensor, at any depth.
+    """
     if isinstance(node, Mapping):
         if node.get("class_name") == "__keras_tensor__":
-            yield str(node["config"]["keras_history"][0])
+            name, use, _ = node["config"]["keras_history"]
+            yield str(name), int(use)
         else:
             for value in node.values():
-                yield from _find_tensors(value)
+                yield from _find_uses(value)
     elif isinstance(node, list):
-        if len(node) >= 3 and isinstance(node[0], str) and isinstance(node[1], int):
-            yield node[0]
-        else:
-            for value in node:
-                yield from _find_tensors(value)
+        if is_tensor := _is_tensor(node):
+            yield node[0], node[1]
+        for value in node[3:] if is_tensor else node:
+            yield from _find_uses(value)
+
+
+def _is_tensor(node: list[Any]) -> bool:
+    return len(node) >= 3 and isinstance(node[0], str) and isinstance(node[1], int)
+
+
+def _rename_uses(node: Any, names: Mapping[tuple[str, int], str]) -> Any:
+    """Return a part of a description in which layers have other names, each by its name and use."""
+    if isinstance(node, Mapping):
+        if node.get("class_name") != "__keras_tensor__":
+            return {key: _rename_uses(value, names) for key, value in node.items()}
+        name, use, place = node["config"]["keras_history"]
+        return {**node, "config": {"keras_history": [names.get((name, use), name), use, place]}}
+    if not isinstance(node, list):
+        return node
+    if not _is_tensor(node):
+        return [_rename_uses(value, names) for value in node]
+    return [names.get((node[0], node[1]), node[0]), *node[1:3], *_rename_uses(node[3:], names)]
 
 
 def _list_names(ends: Any) -> list[str]:
     """Names out of [["a", 0, 0], ["b", 0, 0]], {"a": ["a", 0, 0], …} or, where there is one only, ["a", 0, 0]."""
     ends = list(ends.values()) if isinstance(ends, Mapping) else ends
     return [ends[0]] if isinstance(ends[0], str) else [end[0] for end in ends]
-
-
-def write_model_config(network: Network) -> dict[str, Any]:
-    """Return a network's description in the form of Keras 2.15."""
-    return {
-        "class_name": "Functional",
-        "config": {
-            "name": network.name,
-            "trainable": True,
-            "layers": [_write_layer(layer) for layer in network.layers],
-            "input_layers": [[name, 0, 0] for name in network.inputs],
-            "output_layers": [[name, 0, 0] for name in network.outputs],
-        },
-    }
-
-
-def _write_layer(layer: Layer) -> dict[str, Any]:
-    nodes = [[[source, 0, 0, {}] for source in layer.sources]] if layer.sources else []
-    return {**_write_class(layer), "name": layer.name, "inbound_nodes": nodes}
-
-
-def _write_class(layer: Layer) -> dict[str, Any]:
-    config: dict[str, Any] = {"name": layer.name, "trainable": True, "dtype": "float32"}
-    if layer.class_name == "InputLayer":
-        config = {"batch_input_shape": [None, *layer.settings["shape"]], "dtype": "float32", "sparse": False}
-        config |= {"ragged": False, "name": layer.name}
-    elif layer.inner is not None:
-        config["layer"] = _write_class(layer.inner)
-    else:
-        config |= {key: _write_value(value) for key, value in layer.settings.items()}
-    return {"class_name": layer.class_name, "config": config}
-
-
-def _write_value(value: Any) -> Any:
-    return [_write_value(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def read_gates(network: Network, keras_version: str) -> Network:
@@ -318,8 +357,8 @@ def read_gates(network: Network, keras_version: str) -> Network:
         PilotError: It has hard_sigmoid elsewhere than at the gates of an LSTM or a GRU.
     """
     if _takes_bytes(network, keras_version):
-        network = _scale_pictures(network)
-    return express_layers(network if keras_version.startswith("3.") else _scale(network, _FACTOR))
+        network = scale_pictures(network)
+    return express_layers(network if keras_version.startswith("3.") else scale_gates(network, _FACTOR))
 
 
 def _takes_bytes(network: Network, keras_version: str) -> bool:
@@ -329,61 +368,10 @@ def _takes_bytes(network: Network, keras_version: str) -> bool:
     return is_old and network.find("throttle_out").settings.get("units") == 1
 
 
-def _scale_pictures(network: Network) -> Network:
-    """Return a network that takes pictures from 0 to 1 where another takes them from 0 to 255, layer by layer.
-
-    Raises:
-        PilotError: A layer that takes the picture has no factor that could be 255 times as large.
-    """
-    bytes_from, layers = {network.inputs[0]}, []
-    for layer in network.layers:
-        if bytes_from.isdisjoint(layer.sources):
-            layers.append(layer)
-        elif layer.class_name in ("Conv2D", "Dense") and layer.weights:
-            kernel, *bias = layer.weights
-            layers.append(replace(layer, weights=(kernel * np.float32(255.0), *bias)))
-        elif layer.class_name == "Rescaling":
-            scale = (np.asarray(layer.settings["scale"]) * 255.0).tolist()
-            layers.append(replace(layer, settings={**layer.settings, "scale": scale}))
-        elif layer.class_name in _UNSCALED:
-            layers.append(layer)
-            bytes_from.add(layer.name)
-        else:
-            raise PilotError(
-                f"the layer {layer.name!r} takes pictures from 0 to 255, as pilots of donkeycar 2 do; put a Rescaling "
-                "of 255 before it, and save the pilot with Keras 2.3 or newer."
-            )
-    return replace(network, layers=tuple(layers))
-
-
 def write_gates(network: Network) -> Network:
     """Return a network as a file of Keras 2 must have it.
 
     Raises:
         PilotError: It has hard_sigmoid elsewhere than at the gates of an LSTM or a GRU.
     """
-    return _scale(network, 1.0 / _FACTOR)
-
-
-def _scale(network: Network, factor: float) -> Network:
-    return network.fill(lambda layer: _scale_layer(layer, factor))
-
-
-def _scale_layer(layer: Layer, factor: float) -> tuple[Float32Array, ...]:
-    settings = (layer.inner or layer).settings
-    if "hard_sigmoid" not in settings.values():
-        return layer.weights
-    if layer.class_name not in ("LSTM", "GRU") or settings.get("activation") == "hard_sigmoid":
-        raise PilotError(
-            f"the layer {layer.name!r} has the activation hard_sigmoid, which Keras 2 and 3 compute differently; only "
-            "the gates of an LSTM or a GRU can have it (recurrent_activation)."
-        )
-    factors = [factor, factor, 1.0, factor][: 4 if layer.class_name == "LSTM" else 3]
-    return tuple(_scale_gates(weight, factors) for weight in layer.weights)
-
-
-def _scale_gates(weight: Float32Array, factors: list[float]) -> Float32Array:
-    """Scale the gates in a weight, shape [..., gate_count * units]; the third is what they let in."""
-    spread = np.array(factors, dtype=np.float32)[:, np.newaxis]
-    gates: Float32Array = weight.reshape(*weight.shape[:-1], len(factors), -1) * spread
-    return gates.reshape(weight.shape)
+    return scale_gates(network, 1.0 / _FACTOR)

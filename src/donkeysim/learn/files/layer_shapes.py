@@ -23,6 +23,8 @@ EXPRESSED_ACTIVATIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 GATED_ACTIVATIONS = ("swish", "silu", "hard_swish", "hard_silu")
 """Activations that are products of what they take and a gate of it."""
 
+_MERGES = ("Subtract", "Average", "Maximum", "Minimum")
+
 POINTWISE = ("Activation", "Rescaling", "Add", "Multiply")
 """Layers that do the same to every number, so to every picture of a sequence as well."""
 
@@ -102,10 +104,16 @@ def weigh_pixels(layer: Layer, before: int, after: int) -> Float32Array:
     return shares.astype(np.float32)
 
 
-def read_scaling(layer: Layer) -> tuple[Float32Array, Float32Array]:
-    """Return factor and shift of a rescaling: a number each, or one for each channel."""
-    settings = layer.settings
-    return np.asarray(settings["scale"], dtype=np.float32), np.asarray(settings.get("offset", 0.0), dtype=np.float32)
+def read_scaling(layer: Layer, shape: tuple[int, ...]) -> tuple[Float32Array, Float32Array]:
+    """Return factor and shift of a rescaling of what has a shape: a number each, or one for each channel or place.
+
+    Raises:
+        ValueError: They do not fit the shape.
+    """
+    factor, shift = (np.asarray(layer.settings.get(key, 0.0), dtype=np.float32) for key in ("scale", "offset"))
+    if np.broadcast_shapes(shape, factor.shape, shift.shape) != shape:
+        raise ValueError(f"a factor of the shape {factor.shape} is none of numbers of the shape {shape}")
+    return factor, shift
 
 
 def take_gates(layer: Layer, width: int, gate_count: int) -> tuple[list[Float32Array], str]:
@@ -217,7 +225,9 @@ def _express(layer: Layer) -> list[Layer]:
         return [before, Layer("Reshape", layer.name, {"target_shape": (1, 1, -1)}, (before.name,))]
     if name in ("DepthwiseConv2D", "SeparableConv2D"):
         return _express_convolution(layer)
-    return _express_activation(layer) if name in ACTIVATION_CLASSES else [layer]
+    if name in _MERGES:
+        return _express_merge(layer)
+    return _express_activation(layer) if name in (*ACTIVATION_CLASSES, "PReLU") else [layer]
 
 
 def repeat_layer(layer: Layer) -> Layer:
@@ -263,6 +273,32 @@ def _make_gate(name: str, is_hard: bool, sources: tuple[str, ...]) -> list[Layer
     return [raised, *cut, Layer("Rescaling", name, {"scale": 1.0 / 6.0, "offset": 0.0}, (cut[-1].name,))]
 
 
+def _express_merge(layer: Layer) -> list[Layer]:
+    """Return what joins tensors by sums: max(x, y) = x + max(0, y - x), min(x, y) = x - max(0, x - y)."""
+    if layer.class_name == "Average":
+        total, share = replace(layer, class_name="Add", name=f"{layer.name}_sum"), 1.0 / len(layer.sources)
+        return [total, _scale_by(share, layer.name, total.name)]
+    first, *others = layer.sources
+    if layer.class_name == "Subtract":
+        (other,) = others
+        turned = _scale_by(-1.0, f"{layer.name}_turned", other)
+        return [turned, Layer("Add", layer.name, {}, (first, turned.name))]
+    parts, sign = [], 1.0 if layer.class_name == "Maximum" else -1.0
+    for number, other in enumerate(others, start=1):
+        name = layer.name if number == len(others) else f"{layer.name}_of{number}"
+        ends = [_scale_by(-sign, f"{name}_first", first), _scale_by(sign, f"{name}_other", other)]
+        gap = Layer("Add", f"{name}_gap", {}, tuple(end.name for end in ends))
+        cut = Layer("Activation", f"{name}_cut", {"activation": "relu"}, (gap.name,))
+        back = _scale_by(sign, f"{name}_back", cut.name)
+        parts += [*ends, gap, cut, back, Layer("Add", name, {}, (first, back.name))]
+        first = name
+    return parts
+
+
+def _scale_by(factor: float, name: str, source: str) -> Layer:
+    return Layer("Rescaling", name, {"scale": factor, "offset": 0.0}, (source,))
+
+
 def _express_normalization(layer: Layer) -> Layer:
     """A normalisation by a mean and a variance that were seen, or given, is a factor and a shift of each channel."""
     if layer.settings.get("invert") or layer.settings.get("axis", -1) not in (-1, 3, [-1], [3], (-1,)):
@@ -294,6 +330,9 @@ def _express_convolution(layer: Layer) -> list[Layer]:
 
 
 def _express_activation(layer: Layer) -> list[Layer]:
+    if layer.class_name == "PReLU":
+        (slopes,) = layer.weights
+        return _add_part(layer, (-1.0, 0.0), (-slopes).tolist())
     settings, plain = layer.settings, replace(layer, class_name="Activation", settings={"activation": "relu"})
     usual = 0.3 if layer.class_name == "LeakyReLU" else None  # of Keras 2 and 3 alike
     most, slope = settings.get("max_value"), settings.get("negative_slope", settings.get("alpha", usual))
@@ -302,21 +341,20 @@ def _express_activation(layer: Layer) -> list[Layer]:
             return [replace(plain, settings={"activation": layer.class_name.lower()})]
     elif not settings.get("threshold") and (most is None or not slope):
         if most is not None:
-            return _add_part(layer, -1.0, float(most))
-        return _add_part(layer, float(slope), 0.0) if slope else [plain]
+            return _add_part(layer, (1.0, -float(most)), -1.0)
+        return _add_part(layer, (-1.0, 0.0), -float(slope)) if slope else [plain]
     raise PilotError(f"the layer {layer.name!r} has settings of {layer.class_name} that pilots here cannot have.")
 
 
-def _add_part(layer: Layer, factor: float, beyond: float) -> list[Layer]:
-    """Return max(0, x) and a part: -max(0, x - beyond) where `factor` is -1, else `factor` * min(0, x)."""
-    name, limits = layer.name, factor < 0.0
+def _add_part(layer: Layer, line: tuple[float, float], factor: Any) -> list[Layer]:
+    """Return max(0, x) + factor * max(0, y), where y is what a line says of x: its slope, and its height at 0."""
+    name, (scale, offset) = layer.name, line
     names = [f"{name}_{part}" for part in ("positive", "turned", "cut", "part")]
     relu, made = {"activation": "relu"}, layer.sources
-    scale, offset = (1.0, -beyond) if limits else (-1.0, 0.0)
     return [
         Layer("Activation", names[0], relu, made),
         Layer("Rescaling", names[1], {"scale": scale, "offset": offset}, made),
         Layer("Activation", names[2], relu, (names[1],)),
-        Layer("Rescaling", names[3], {"scale": factor if limits else -factor, "offset": 0.0}, (names[2],)),
+        Layer("Rescaling", names[3], {"scale": factor, "offset": 0.0}, (names[2],)),
         Layer("Add", name, {}, (names[0], names[3])),
     ]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from donkeysim.core.errors import PilotError
 from donkeysim.core.types import Float32Array
 
@@ -14,6 +16,9 @@ _ACTIVE = ("activation", "use_bias")
 _REFUSED = ("stateful", "return_state", "time_major", "crop_to_aspect_ratio", "pad_to_aspect_ratio", "antialias")
 _RECURRENT = ("recurrent_activation", "return_sequences", "go_backwards")
 _POOLING = ("pool_size", "strides", "padding", "data_format")
+
+JOINING = ("Concatenate", "Add", "Multiply", "Subtract", "Average", "Maximum", "Minimum")
+"""Layers that take several tensors."""
 
 AUGMENTING = tuple(f"Random{what}" for what in ("Brightness", "Contrast", "Flip", "Rotation", "Translation", "Zoom"))
 """Layers that change pictures in training only."""
@@ -45,11 +50,16 @@ EXPRESSED_SETTINGS: Mapping[str, tuple[str, ...]] = {
     "ELU": ("alpha",),
     "Softmax": ("axis",),
     "Normalization": ("axis", "mean", "variance", "invert"),
+    "PReLU": (),
+    **dict.fromkeys(("Subtract", "Average", "Maximum", "Minimum"), ()),
     **dict.fromkeys(("GaussianNoise", *AUGMENTING), ()),
     **dict.fromkeys(("GaussianDropout", "AlphaDropout"), ("rate",)),
     **dict.fromkeys(("DepthwiseConv2D", "SeparableConv2D"), (*_CONVOLUTION, *_ACTIVE)),
 }
 """The same of classes that `layer_shapes.express_layers` says by those above."""
+
+_UNSCALED = ("Cropping2D", "ZeroPadding2D", "Resizing", "MaxPooling2D", "AveragePooling2D", "Dropout", "Flatten")
+"""Layers that give 255 times as much where they take 255 times as much."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +75,10 @@ class Layer:
     """As Keras orders them: kernel, (recurrent kernel,) bias; gamma, beta, mean, variance."""
     inner: Layer | None = None
     path: tuple[tuple[str, str], ...] = ()
-    """Class and name of each model within the network in which it was, and last of itself; () in none."""
+    """Class and name of each model within the network in which it was, and last of itself; () in none.
+
+    Of a layer that is used more than once, of itself alone.
+    """
 
 
 @dataclass(frozen=True)
@@ -139,3 +152,59 @@ def sort_layers(layers: list[Layer]) -> tuple[Layer, ...]:
             raise PilotError(f"the layer {left[0].name!r} is not connected to an input; the file is broken.")
         waiting = left
     return tuple(done.values())
+
+
+def scale_pictures(network: Network) -> Network:
+    """Return a network that takes pictures from 0 to 1 where another takes them from 0 to 255, layer by layer.
+
+    Raises:
+        PilotError: A layer that takes the picture has no factor that could be 255 times as large.
+    """
+    bytes_from, layers = {network.inputs[0]}, []
+    for layer in network.layers:
+        if bytes_from.isdisjoint(layer.sources):
+            layers.append(layer)
+        elif layer.class_name in ("Conv2D", "Dense") and layer.weights:
+            kernel, *bias = layer.weights
+            layers.append(replace(layer, weights=(kernel * np.float32(255.0), *bias)))
+        elif layer.class_name == "Rescaling":
+            scale = (np.asarray(layer.settings["scale"]) * 255.0).tolist()
+            layers.append(replace(layer, settings={**layer.settings, "scale": scale}))
+        elif layer.class_name in _UNSCALED:
+            layers.append(layer)
+            bytes_from.add(layer.name)
+        else:
+            raise PilotError(
+                f"the layer {layer.name!r} takes pictures from 0 to 255, as pilots of donkeycar 2 do; put a Rescaling "
+                "of 255 before it, and save the pilot with Keras 2.3 or newer."
+            )
+    return replace(network, layers=tuple(layers))
+
+
+def scale_gates(network: Network, factor: float) -> Network:
+    """Return a network, with weights, whose gates with hard_sigmoid take so many times as much.
+
+    Raises:
+        PilotError: It has hard_sigmoid elsewhere than at the gates of an LSTM or a GRU.
+    """
+    return network.fill(lambda layer: _scale_layer(layer, factor))
+
+
+def _scale_layer(layer: Layer, factor: float) -> tuple[Float32Array, ...]:
+    settings = (layer.inner or layer).settings
+    if "hard_sigmoid" not in settings.values():
+        return layer.weights
+    if layer.class_name not in ("LSTM", "GRU") or settings.get("activation") == "hard_sigmoid":
+        raise PilotError(
+            f"the layer {layer.name!r} has the activation hard_sigmoid, which Keras 2 and 3 compute differently; only "
+            "the gates of an LSTM or a GRU can have it (recurrent_activation)."
+        )
+    factors = [factor, factor, 1.0, factor][: 4 if layer.class_name == "LSTM" else 3]
+    return tuple(_scale_weight(weight, factors) for weight in layer.weights)
+
+
+def _scale_weight(weight: Float32Array, factors: list[float]) -> Float32Array:
+    """Scale the gates in a weight, shape [..., gate_count * units]; the third is what they let in."""
+    spread = np.array(factors, dtype=np.float32)[:, np.newaxis]
+    gates: Float32Array = weight.reshape(*weight.shape[:-1], len(factors), -1) * spread
+    return gates.reshape(weight.shape)

@@ -231,7 +231,7 @@ def _add_resizing(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tens
 
 def _add_rescaling(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_last(sources[0])
-    factor, shift = read_scaling(layer)
+    factor, shift = read_scaling(layer, x.shape)
     scaled = graph.node("Mul", [x.name, graph.constant(factor)])
     return replace(x, name=graph.node("Add", [scaled, graph.constant(shift)]))
 

@@ -364,7 +364,7 @@ def _add_resizing(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
 
 
 def _add_rescaling(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
-    return _scale(graph, sources[0], *read_scaling(layer))
+    return _scale(graph, sources[0], *read_scaling(layer, graph.get_shape(sources[0])))
 
 
 def _scale(graph: TfliteGraph, source: int, factor: Any, shift: Any) -> int:
