@@ -18,6 +18,7 @@ import struct
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -36,6 +37,7 @@ from donkeysim.learn.files.header import (
     write_header,
 )
 from donkeysim.learn.files.layer_config import MODELS, get_name, read_gates, read_model_config, write_gates
+from donkeysim.learn.files.layer_shapes import split_ways
 from donkeysim.learn.files.network import Layer, Network
 
 _KERAS_VERSION = "2.15.0"
@@ -43,6 +45,7 @@ _KERAS_VERSION = "2.15.0"
 _WEIGHT_NAMES = {
     "BatchNormalization": ("gamma", "beta", "moving_mean", "moving_variance"),
     "LSTM": ("lstm_cell/kernel", "lstm_cell/recurrent_kernel", "lstm_cell/bias"),
+    "SimpleRNN": ("simple_rnn_cell/kernel", "simple_rnn_cell/recurrent_kernel", "simple_rnn_cell/bias"),
     "GRU": ("gru_cell/kernel", "gru_cell/recurrent_kernel", "gru_cell/bias"),
 }
 """Names of weights of a class of layers; kernel and bias for all others."""
@@ -106,6 +109,10 @@ def _describe_layer(layer: Layer) -> dict[str, Any]:
 
 def _describe_class(layer: Layer) -> dict[str, Any]:
     config: dict[str, Any] = {"name": layer.name, "trainable": True, "dtype": "float32"}
+    if "merge_mode" in layer.settings:
+        held = replace(split_ways(layer)[0], name=f"{layer.name}_held")
+        config |= {"layer": _describe_class(held), "merge_mode": layer.settings["merge_mode"]}
+        return {"class_name": "Bidirectional", "config": config}
     if layer.class_name == "InputLayer":
         config = {"batch_input_shape": [None, *layer.settings["shape"]], "dtype": "float32", "sparse": False}
         config |= {"ragged": False, "name": layer.name}
@@ -123,7 +130,9 @@ def _unpack(value: Any) -> Any:
 def _write_weights(group: Any, layer: Layer) -> None:
     class_name = layer.inner.class_name if layer.inner else layer.class_name
     stems = _WEIGHT_NAMES.get(class_name, ("kernel", "bias"))
-    names = [f"{layer.name}/{stem}:0" for stem in stems[: len(layer.weights)]]
+    ways = ("forward_", "backward_") if "merge_mode" in (layer.inner or layer).settings else ("",)
+    stems = tuple(f"{way}{stem}" for way in ways for stem in stems[: len(layer.weights) // len(ways)])
+    names = [f"{layer.name}/{stem}:0" for stem in stems]
     group.attrs["weight_names"] = np.array([name.encode() for name in names], dtype="S" if names else "f8")
     for name, weight in zip(names, layer.weights, strict=True):
         group.create_dataset(name, data=np.asarray(weight, dtype=np.float32))
@@ -336,8 +345,10 @@ def _read_zipped_layer(group: Any, name: str) -> tuple[Float32Array, ...]:
     if name not in group:
         return ()
     own = group[name]
-    holder = next((own[part] for part in ("layer", "cell") if part in own), own)
-    variables = holder.get("vars", {})
+    parts = [part for part in ("layer", "cell", "forward_layer", "backward_layer") if part in own]
+    if parts:
+        return tuple(weight for part in parts for weight in _read_zipped_layer(own, part))
+    variables = own.get("vars", {})
     return tuple(read_weight(variables[key]) for key in sorted(variables, key=int))
 
 

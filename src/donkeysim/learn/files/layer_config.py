@@ -11,12 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 from donkeysim.core.errors import PilotError
-from donkeysim.learn.files.layer_shapes import ACTIVATION_CLASSES, clean_name, count_axes, express_layers, repeat_layer
+from donkeysim.learn.files.layer_shapes import ACTIVATION_CLASSES, MERGE_MODES, clean_name, express_layers
 from donkeysim.learn.files.network import (
     JOINING,
+    RECURRENT,
     Layer,
     Network,
+    count_axes,
     pick_settings,
+    repeat_in_place,
     scale_gates,
     scale_pictures,
     sort_layers,
@@ -159,33 +162,9 @@ def _unfold(entries: list[tuple[Mapping[str, Any], tuple[str, ...]]]) -> tuple[l
             )
             came = tuple(names[source] for source in layer.sources)
             named = replace(layer, name=names[layer.name], sources=came, path=path)
-            layers += _repeat(named, [axes[source] for source in layer.sources]) if is_repeated else [named]
+            layers += repeat_in_place(named, [axes[source] for source in layer.sources]) if is_repeated else [named]
         ends[name] = names[model.outputs[0]]
     return [replace(layer, sources=tuple(ends.get(name, name) for name in layer.sources)) for layer in layers], ends
-
-
-def _repeat(layer: Layer, axes: list[int]) -> list[Layer]:
-    """Return what does to every picture of a sequence what a layer does to one that takes tensors of so many axes.
-
-    Raises:
-        PilotError: It joins tensors that cannot be told apart in a sequence.
-    """
-    if len(axes) == 1:
-        return [repeat_layer(layer)]
-    if layer.class_name == "Concatenate":
-        axis = int(layer.settings.get("axis", -1))
-        axis = -1 if axis == axes[0] else axis + (axis > 0)
-        return [replace(layer, settings={**layer.settings, "axis": axis})]
-    spread, sources = [], list(layer.sources)
-    for place, count in enumerate(axes):
-        if 1 < count < max(axes):
-            raise PilotError(f"the layer {layer.name!r} joins {count} axes with {max(axes)}; reshape what it takes.")
-        if count < max(axes):  # as Keras does with what has fewer axes
-            settings, name = {"target_shape": (*[1] * (max(axes) - 1), -1)}, f"{layer.name}_spread{place}"
-            reshaped = replace(layer, class_name="Reshape", name=name, settings=settings, sources=(sources[place],))
-            spread.append(repeat_layer(reshaped))
-            sources[place] = name
-    return [*spread, replace(layer, sources=tuple(sources))]
 
 
 def get_name(entry: Mapping[str, Any]) -> str:
@@ -216,10 +195,32 @@ def _read_layer(entry: Mapping[str, Any], sources: tuple[str, ...]) -> Layer:
     path = ((class_name, str(entry["own_name"])),) if "own_name" in entry else ()
     if class_name == "TimeDistributed":
         return Layer(class_name, name, {}, sources, inner=_read_layer(config["layer"], ()), path=path)
+    if class_name == "Bidirectional":
+        return replace(_read_both_ways(config, name), sources=sources, path=path)
     if _is_operator(entry):
         return _read_operator(entry, name, sources)
     settings = pick_settings(class_name, config, name)
     return Layer(class_name, name, settings, sources, path=path)
+
+
+def _read_both_ways(config: Mapping[str, Any], name: str) -> Layer:
+    """Return the layer that a `Bidirectional` holds, with a setting that says how what it says both ways is joined.
+
+    Raises:
+        PilotError: It holds another class of layers, or two unlike ones, or does not join them.
+    """
+    forward, mode = _read_layer(config["layer"], ()), config.get("merge_mode", "concat")
+    backward = _read_layer(config.get("backward_layer") or config["layer"], ())
+    alike = [(way.class_name, {**way.settings, "go_backwards": False}) for way in (forward, backward)]
+    turns = [bool(way.settings.get("go_backwards")) for way in (forward, backward)]
+    is_turned = not turns[0] and turns[1] == bool(config.get("backward_layer"))
+    if forward.class_name not in RECURRENT or alike[0] != alike[1] or not is_turned or mode not in MERGE_MODES:
+        raise PilotError(
+            f"the Bidirectional {name!r} joins {forward.class_name} and {backward.class_name} by {mode!r}; it must "
+            f"hold one layer ({', '.join(RECURRENT)}), forwards first and alike both ways, and join by "
+            f"{', '.join(MERGE_MODES)}."
+        )
+    return replace(forward, name=name, settings={**forward.settings, "merge_mode": mode})
 
 
 def _read_shape(config: Mapping[str, Any]) -> tuple[int, ...]:

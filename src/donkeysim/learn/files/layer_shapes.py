@@ -10,7 +10,7 @@ import numpy as np
 
 from donkeysim.core.errors import PilotError
 from donkeysim.core.types import Float32Array
-from donkeysim.learn.files.network import AUGMENTING, Layer, Network, pick_settings
+from donkeysim.learn.files.network import AUGMENTING, RECURRENT, Layer, Network, pick_settings, repeat_layer
 
 ACTIVATION_CLASSES = ("ReLU", "LeakyReLU", "ELU", "Softmax")
 
@@ -22,6 +22,9 @@ EXPRESSED_ACTIVATIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 GATED_ACTIVATIONS = ("swish", "silu", "hard_swish", "hard_silu")
 """Activations that are products of what they take and a gate of it."""
+
+MERGE_MODES = {"concat": "Concatenate", "sum": "Add", "mul": "Multiply", "ave": "Average"}
+"""How a `Bidirectional` joins what a layer says both ways, as layers."""
 
 _MERGES = ("Subtract", "Average", "Maximum", "Minimum")
 
@@ -117,22 +120,42 @@ def read_scaling(layer: Layer, shape: tuple[int, ...]) -> tuple[Float32Array, Fl
 
 
 def take_gates(layer: Layer, width: int, gate_count: int) -> tuple[list[Float32Array], str]:
-    """Return the weights of an LSTM (4 gates) or a GRU (3), and the activation of its gates.
+    """Return the weights of an LSTM (4 gates), a GRU (3) or a plain recurrence (1), and the activation of its gates.
 
     Raises:
         PilotError: It is not a plain one, or the weights do not fit.
     """
     settings, units = layer.settings, int(layer.settings["units"])
     gate = str(settings.get("recurrent_activation", "sigmoid"))
-    is_plain = settings.get("activation", "tanh") == "tanh" and gate in ("sigmoid", "hard_sigmoid")
-    if not is_plain or settings.get("go_backwards", False):
+    activations = ("tanh",) if gate_count > 1 else ("tanh", "relu", "sigmoid")
+    if settings.get("activation", "tanh") not in activations or gate not in ("sigmoid", "hard_sigmoid"):
         raise PilotError(
-            f"the {layer.class_name} {layer.name!r} is not a plain one (tanh; sigmoid or hard_sigmoid; forwards); "
-            "it cannot be written."
+            f"the {layer.class_name} {layer.name!r} is not a plain one ({' or '.join(activations)}; gates of sigmoid "
+            "or hard_sigmoid); it cannot be written."
         )
     size = gate_count * units
     bias = (2, size) if layer.class_name == "GRU" and settings.get("reset_after", True) else (size,)
     return take_weights(layer, (width, size), (units, size), bias), gate
+
+
+def split_ways(layer: Layer) -> list[Layer]:
+    """Return the layers that a `Bidirectional` runs, forwards first; of another layer itself."""
+    if "merge_mode" not in layer.settings:
+        return [layer]
+    settings, half = (
+        {key: layer.settings[key] for key in layer.settings if key != "merge_mode"},
+        len(layer.weights) // 2,
+    )
+    return [
+        replace(layer, settings={**settings, "go_backwards": is_turned}, weights=weights)
+        for is_turned, weights in ((False, layer.weights[:half]), (True, layer.weights[half:]))
+    ]
+
+
+def join_ways(layer: Layer) -> list[Layer]:
+    """Return the layers, one behind the other, that join what a `Bidirectional` says both ways; of another none."""
+    mode = layer.settings.get("merge_mode")
+    return [] if mode is None else _express(Layer(MERGE_MODES[mode], layer.name, {}, ("forward", "backward")))
 
 
 def resolve_shape(layer: Layer, count: int) -> tuple[int, ...]:
@@ -164,21 +187,6 @@ def shrink_axes(
     if padding == "same":
         return tuple(-(-size // stride) for size, stride in zip(sizes, strides, strict=True))
     return tuple((size - over) // stride + 1 for size, over, stride in zip(sizes, reach, strides, strict=True))
-
-
-def count_axes(model: Network) -> dict[str, int]:
-    """Return how many axes what each layer gives has, without the batch."""
-    axes: dict[str, int] = {}
-    for layer in model.layers:
-        settings, is_global = layer.settings, layer.class_name.startswith("Global")
-        shape = settings.get("shape") or settings.get("target_shape")
-        if shape is not None:
-            axes[layer.name] = len(shape)
-        elif layer.class_name == "Flatten" or (is_global and not settings.get("keepdims")):
-            axes[layer.name] = 1
-        else:
-            axes[layer.name] = max(axes[source] for source in layer.sources)
-    return axes
 
 
 def express_layers(network: Network) -> Network:
@@ -230,22 +238,10 @@ def _express(layer: Layer) -> list[Layer]:
     return _express_activation(layer) if name in (*ACTIVATION_CLASSES, "PReLU") else [layer]
 
 
-def repeat_layer(layer: Layer) -> Layer:
-    """Return a layer that does to every picture of a sequence what another does to one.
-
-    Raises:
-        PilotError: The other one does so already.
-    """
-    if layer.inner is not None:
-        raise PilotError(f"the layer {layer.name!r} is done to sequences of sequences, which pilots here cannot have.")
-    inner = replace(layer, sources=(), weights=(), path=())
-    return replace(layer, class_name="TimeDistributed", settings={}, inner=inner)
-
-
 def _split_activation(layer: Layer, activation: Any) -> list[Layer]:
     """Return a layer without its activation, and that as layers of its own."""
     before: list[Layer] = []
-    if layer.class_name in ("LSTM", "GRU"):
+    if layer.class_name in RECURRENT:
         name = activation["class_name"] if isinstance(activation, Mapping) else activation
         raise PilotError(f"the {layer.class_name} {layer.name!r} has the activation {name}; it can have tanh only.")
     if layer.class_name != "Activation":

@@ -10,7 +10,7 @@ from donkeysim.core.files import replace_file
 from donkeysim.learn.backend import import_keras
 from donkeysim.learn.files.header import PilotHeader, make_header
 from donkeysim.learn.files.layer_config import read_model_config
-from donkeysim.learn.files.layer_shapes import express_layers
+from donkeysim.learn.files.layer_shapes import express_layers, split_ways
 from donkeysim.learn.files.network import Layer, Network
 
 FINISHED_ENDINGS = (".onnx", ".tflite")
@@ -237,6 +237,9 @@ def _add_layer(keras: Any, layer: Layer, sources: list[Any]) -> Any:
 def _make_layer(keras: Any, layer: Layer) -> Any:
     if layer.inner is not None:
         return keras.layers.TimeDistributed(_make_layer(keras, layer.inner), name=layer.name)
+    if "merge_mode" in layer.settings:
+        forward, mode = split_ways(layer)[0], layer.settings["merge_mode"]
+        return keras.layers.Bidirectional(_make_layer(keras, forward), merge_mode=mode, name=layer.name)
     settings = {key: _unlist(value) for key, value in layer.settings.items()}
     if layer.class_name == "BatchNormalization" and isinstance(settings.get("axis"), tuple):
         settings["axis"] = settings["axis"][0]

@@ -17,6 +17,12 @@ _REFUSED = ("stateful", "return_state", "time_major", "crop_to_aspect_ratio", "p
 _RECURRENT = ("recurrent_activation", "return_sequences", "go_backwards")
 _POOLING = ("pool_size", "strides", "padding", "data_format")
 
+RECURRENT = ("LSTM", "GRU", "SimpleRNN")
+"""Layers that read a sequence row by row.
+
+One in a `Bidirectional` has the setting "merge_mode", and the weights of both ways, forwards first.
+"""
+
 JOINING = ("Concatenate", "Add", "Multiply", "Subtract", "Average", "Maximum", "Minimum")
 """Layers that take several tensors."""
 
@@ -28,6 +34,7 @@ LAYER_SETTINGS: Mapping[str, tuple[str, ...]] = {
     "Dense": ("units", *_ACTIVE),
     "LSTM": ("units", *_ACTIVE, *_RECURRENT),
     "GRU": ("units", *_ACTIVE, *_RECURRENT, "reset_after"),
+    "SimpleRNN": ("units", *_ACTIVE, "return_sequences", "go_backwards"),
     "BatchNormalization": ("axis", "momentum", "epsilon", "center", "scale"),
     **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _POOLING),
     **dict.fromkeys(("GlobalAveragePooling2D", "GlobalMaxPooling2D"), ("data_format",)),
@@ -115,7 +122,7 @@ def pick_settings(class_name: str, config: Mapping[str, Any], layer_name: str) -
     if class_name not in known:
         raise PilotError(
             f"the layer {layer_name!r} is of the class {class_name}, which pilots here cannot have "
-            f"(they can: {', '.join(sorted(known))}, TimeDistributed); convert the file to .onnx "
+            f"(they can: {', '.join(sorted(known))}, Bidirectional, TimeDistributed); convert the file to .onnx "
             "where it was made (tf2onnx or torch.onnx.export) and give that."
         )
     settings = {key: config[key] for key in known[class_name] if key in config}
@@ -208,3 +215,55 @@ def _scale_weight(weight: Float32Array, factors: list[float]) -> Float32Array:
     spread = np.array(factors, dtype=np.float32)[:, np.newaxis]
     gates: Float32Array = weight.reshape(*weight.shape[:-1], len(factors), -1) * spread
     return gates.reshape(weight.shape)
+
+
+def count_axes(model: Network) -> dict[str, int]:
+    """Return how many axes what each layer gives has, without the batch."""
+    axes: dict[str, int] = {}
+    for layer in model.layers:
+        settings, is_global = layer.settings, layer.class_name.startswith("Global")
+        ends = layer.class_name in RECURRENT and not settings.get("return_sequences")
+        shape = settings.get("shape") or settings.get("target_shape")
+        if shape is not None:
+            axes[layer.name] = len(shape)
+        elif layer.class_name == "Flatten" or (is_global and not settings.get("keepdims")) or ends:
+            axes[layer.name] = 1
+        else:
+            axes[layer.name] = max(axes[source] for source in layer.sources)
+    return axes
+
+
+def repeat_layer(layer: Layer) -> Layer:
+    """Return a layer that does to every picture of a sequence what another does to one.
+
+    Raises:
+        PilotError: The other one does so already.
+    """
+    if layer.inner is not None:
+        raise PilotError(f"the layer {layer.name!r} is done to sequences of sequences, which pilots here cannot have.")
+    inner = replace(layer, sources=(), weights=(), path=())
+    return replace(layer, class_name="TimeDistributed", settings={}, inner=inner)
+
+
+def repeat_in_place(layer: Layer, axes: list[int]) -> list[Layer]:
+    """Return what does to every picture of a sequence what a layer does to one that takes tensors of so many axes.
+
+    Raises:
+        PilotError: It joins tensors that cannot be told apart in a sequence.
+    """
+    if len(axes) == 1:
+        return [repeat_layer(layer)]
+    if layer.class_name == "Concatenate":
+        axis = int(layer.settings.get("axis", -1))
+        axis = -1 if axis == axes[0] else axis + (axis > 0)
+        return [replace(layer, settings={**layer.settings, "axis": axis})]
+    spread, sources = [], list(layer.sources)
+    for place, count in enumerate(axes):
+        if 1 < count < max(axes):
+            raise PilotError(f"the layer {layer.name!r} joins {count} axes with {max(axes)}; reshape what it takes.")
+        if count < max(axes):  # as Keras does with what has fewer axes
+            settings, name = {"target_shape": (*[1] * (max(axes) - 1), -1)}, f"{layer.name}_spread{place}"
+            reshaped = replace(layer, class_name="Reshape", name=name, settings=settings, sources=(sources[place],))
+            spread.append(repeat_layer(reshaped))
+            sources[place] = name
+    return [*spread, replace(layer, sources=tuple(sources))]

@@ -16,16 +16,18 @@ from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, write_header
 from donkeysim.learn.files.layer_shapes import (
     check_padding,
     fold_normalization,
+    join_ways,
     read_scaling,
     resolve_shape,
     shrink_axes,
+    split_ways,
     spread,
     spread_edges,
     take_gates,
     take_weights,
     weigh_pixels,
 )
-from donkeysim.learn.files.network import Layer, Network
+from donkeysim.learn.files.network import RECURRENT, Layer, Network
 from donkeysim.learn.files.onnx_graph import OnnxGraph, Tensor
 
 _PADDINGS = {"valid": "VALID", "same": "SAME_UPPER"}
@@ -119,13 +121,30 @@ def _add_normalization(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) ->
     return replace(x, name=graph.node("Add", [scaled, graph.constant(shift)]))
 
 
+def _add_recurrence(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    adder = {"LSTM": _add_lstm, "GRU": _add_gru, "SimpleRNN": _add_simple_recurrence}[layer.class_name]
+    made = [adder(graph, way, sources) for way in split_ways(layer)]
+    if layer.settings.get("return_sequences", False):
+        made[1:] = [_reverse(graph, tensor) for tensor in made[1:]]
+    for join in join_ways(layer):
+        made = [_ADDERS[join.class_name](graph, join, made)]
+    return made[0]
+
+
+def _reverse(graph: OnnxGraph, x: Tensor) -> Tensor:
+    """Return a sequence with its last row first."""
+    numbers = ([-1], [np.iinfo(np.int64).min], [1], [-1])
+    inputs = [x.name, *(graph.constant(np.array(row, dtype=np.int64)) for row in numbers)]
+    return replace(x, name=graph.node("Slice", inputs))
+
+
 def _add_lstm(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_last(sources[0])
     units, (weights, gate) = int(layer.settings["units"]), take_gates(layer, x.shape[-1], 4)
     kernel, recurrent, *bias = map(_order_gates, weights)
     both = np.zeros((1, 8 * units), dtype=np.float32)
     both[0, : 4 * units] = bias[0] if bias else 0.0
-    return _add_recurrence(graph, layer, x, [kernel[None], recurrent[None], both], **_GATES[gate])
+    return _run(graph, layer, x, [kernel[None], recurrent[None], both], **_GATES[gate])
 
 
 def _add_gru(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
@@ -138,15 +157,26 @@ def _add_gru(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     both[0, : given.size] = given
     shared = {"linear_before_reset": int(bool(layer.settings.get("reset_after", True)))}
     kinds = {key: value[:2] for key, value in _GATES[gate].items()}
-    return _add_recurrence(graph, layer, x, [kernel.T[None], recurrent.T[None], both], **shared, **kinds)
+    return _run(graph, layer, x, [kernel.T[None], recurrent.T[None], both], **shared, **kinds)
 
 
-def _add_recurrence(graph: OnnxGraph, layer: Layer, x: Tensor, weights: list[Any], **options: Any) -> Tensor:
-    """Add an LSTM or a GRU; weights: kernel, recurrent kernel and bias, as ONNX has them."""
-    units = int(layer.settings["units"])
+def _add_simple_recurrence(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_last(sources[0])
+    (kernel, recurrent, *bias), _ = take_gates(layer, x.shape[-1], 1)
+    both = np.zeros((1, 2 * len(recurrent)), dtype=np.float32)
+    both[0, : len(recurrent)] = bias[0] if bias else 0.0
+    activations = [str(layer.settings.get("activation", "tanh")).capitalize()]
+    return _run(graph, layer, x, [kernel.T[None], recurrent.T[None], both], activations=activations)
+
+
+def _run(graph: OnnxGraph, layer: Layer, x: Tensor, weights: list[Any], **options: Any) -> Tensor:
+    """Add a recurrence; weights: kernel, recurrent kernel and bias, as ONNX has them."""
+    units, operator = int(layer.settings["units"]), layer.class_name.removeprefix("Simple")
+    if layer.settings.get("go_backwards", False):
+        x = _reverse(graph, x)
     time_first = graph.node("Transpose", [x.name], perm=[1, 0, 2])
     inputs = [time_first, *map(graph.constant, weights)]
-    every, last = graph.nodes(layer.class_name, inputs, 2, hidden_size=units, **options)
+    every, last = graph.nodes(operator, inputs, 2, hidden_size=units, **options)
     if layer.settings.get("return_sequences", False):
         shape = (x.shape[0], units)
         turned = graph.node("Transpose", [every], perm=[2, 0, 1, 3])
@@ -249,8 +279,7 @@ def _add_padding(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tenso
 _ADDERS: dict[str, Callable[[OnnxGraph, Layer, list[Tensor]], Tensor]] = {
     **dict.fromkeys(("Conv2D", "Conv3D"), _add_convolution),
     "Dense": _add_dense,
-    "LSTM": _add_lstm,
-    "GRU": _add_gru,
+    **dict.fromkeys(RECURRENT, _add_recurrence),
     "BatchNormalization": _add_normalization,
     **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _add_pooling),
     **dict.fromkeys(("GlobalAveragePooling2D", "GlobalMaxPooling2D"), _add_global_pooling),

@@ -146,3 +146,13 @@ class TfliteGraph:
         shape = list(self.get_shape(indexes[0]))
         shape[axis] = sum(self.get_shape(index)[axis] for index in indexes)
         return self.add("CONCATENATION", indexes, shape, axis=axis)
+
+    def multiply(self, index: int, kernel: Array, bias: Sequence[Array], activation: int = NO_ACTIVATION) -> int:
+        """Return the product of rows and a matrix [width, unit]; the bias is one array, or none."""
+        inputs = [index, self.add_constant(kernel.T), self.add_constant(bias[0]) if bias else NOTHING]
+        return self.add("FULLY_CONNECTED", inputs, (self.get_shape(index)[0], kernel.shape[1]), activation=activation)
+
+    def combine(self, operator: str, one: int, other: int) -> int:
+        """Return the sum or the product of two tensors, of which one may be repeated along an axis."""
+        shape = np.broadcast_shapes(self.get_shape(one), self.get_shape(other))
+        return self.add(operator, [one, other], shape, activation=NO_ACTIVATION)

@@ -2,7 +2,7 @@
 
 A sequence lies along the first axis, where a batch would be: what is done to each of its pictures is done to a batch of
 them. Only operations are used that every TFLite interpreter has, in numbers and in integers: a convolution in
-time is one in the plane over the channels of several pictures, and an LSTM is written out step by step.
+time is one in the plane over the channels of several pictures.
 """
 
 import math
@@ -18,16 +18,17 @@ from donkeysim.learn.files.layer_shapes import (
     check_interpolation,
     check_padding,
     fold_normalization,
+    join_ways,
     read_scaling,
     resolve_shape,
     shrink_axes,
     spread,
     spread_edges,
-    take_gates,
     take_weights,
 )
-from donkeysim.learn.files.network import Layer
-from donkeysim.learn.files.tflite_graph import NO_ACTIVATION, NOTHING, RELU, RELU6, TfliteGraph
+from donkeysim.learn.files.network import RECURRENT, Layer
+from donkeysim.learn.files.tflite_graph import NO_ACTIVATION, RELU, TfliteGraph
+from donkeysim.learn.files.tflite_recurrence import run_recurrence
 
 _PADDINGS = {"same": 0, "valid": 1}
 
@@ -207,15 +208,8 @@ def _add_dense(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     units = int(layer.settings["units"])
     kernel, *bias = take_weights(layer, (width, units), (units,))
     flat = graph.reshape(sources[0], (math.prod(places), width))
-    made = _multiply(graph, flat, kernel, bias, _FUSED.get(layer.settings.get("activation"), NO_ACTIVATION))
+    made = graph.multiply(flat, kernel, bias, _FUSED.get(layer.settings.get("activation"), NO_ACTIVATION))
     return _activate(graph, graph.reshape(made, (*places, units)), layer)
-
-
-def _multiply(graph: TfliteGraph, source: int, kernel: Any, bias: list[Any], activation: int = NO_ACTIVATION) -> int:
-    """Add the product of rows and a matrix [width, unit]."""
-    inputs = [source, graph.add_constant(kernel.T), graph.add_constant(bias[0]) if bias else NOTHING]
-    shape = (graph.get_shape(source)[0], kernel.shape[1])
-    return graph.add("FULLY_CONNECTED", inputs, shape, activation=activation)
 
 
 def _add_normalization(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
@@ -223,90 +217,11 @@ def _add_normalization(graph: TfliteGraph, layer: Layer, sources: list[int]) -> 
     return _scale(graph, sources[0], *fold_normalization(layer, _drop_batch(shape)))
 
 
-def _add_lstm(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
-    length, width = graph.get_shape(sources[0])
-    units, (weights, gate) = int(layer.settings["units"]), take_gates(layer, width, 4)
-    kernel, recurrent, *bias = weights
-    seen = _multiply(graph, sources[0], kernel, bias)
-    recalled, said = (graph.add_constant(recurrent.T), gate), []
-    state = None
-    for row in range(length):
-        gates = graph.cut(seen, [row, 0], [row + 1, 4 * units])
-        state = _add_lstm_step(graph, gates, recalled, state)
-        said.append(state[1])
-    return graph.join(said, 0) if layer.settings.get("return_sequences", False) else said[-1]
-
-
-def _add_lstm_step(
-    graph: TfliteGraph, gates: int, recalled: tuple[int, str], state: tuple[int, int] | None
-) -> tuple[int, int]:
-    """Add one step of an LSTM; returns its cell and what it says.
-
-    Args:
-        gates: What the input says to its gates, shape [1, 4 * unit]: in, forget, cell, out.
-        recalled: The recurrent kernel, and the activation of gates.
-        state: The cell, and what it said, before; None: at the first step.
-    """
-    kernel, gate = recalled
-    shape = (1, graph.get_shape(gates)[1] // 4)
-    if state is not None:
-        heard = graph.add("FULLY_CONNECTED", [state[1], kernel, NOTHING], graph.get_shape(gates), activation=0)
-        gates = graph.add("ADD", [gates, heard], graph.get_shape(gates), activation=0)
-    axis = graph.add_constant(1, np.int32)
-    into, forget, cell, out = graph.add_many("SPLIT", [axis, gates], [shape] * 4, num_splits=4)
-    cell = graph.add("MUL", [_open(graph, into, gate), graph.add("TANH", [cell], shape)], shape, activation=0)
-    if state is not None:
-        kept = graph.add("MUL", [_open(graph, forget, gate), state[0]], shape, activation=0)
-        cell = graph.add("ADD", [kept, cell], shape, activation=0)
-    said = graph.add("MUL", [_open(graph, out, gate), graph.add("TANH", [cell], shape)], shape, activation=0)
-    return cell, said
-
-
-def _add_gru(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
-    length, width = graph.get_shape(sources[0])
-    units, (weights, gate) = int(layer.settings["units"]), take_gates(layer, width, 3)
-    kernel, recurrent, *bias = weights
-    is_reset_after = bool(layer.settings.get("reset_after", True))
-    heard_bias = [bias[0][1]] if bias and is_reset_after else []
-    seen = _multiply(graph, sources[0], kernel, [bias[0][0] if is_reset_after else bias[0]] if bias else [])
-    axis, said = graph.add_constant(1, np.int32), []
-    state = _join(graph, "MUL", graph.cut(seen, [0, 0], [1, units]), graph.add_constant([0.0]))  # 0, but no constant
-    for row in range(length):
-        into = graph.cut(seen, [row, 0], [row + 1, 3 * units])
-        update, reset, fresh = graph.add_many("SPLIT", [axis, into], [(1, units)] * 3, num_splits=3)
-        if is_reset_after:
-            heard = _multiply(graph, state, recurrent, heard_bias)
-            heard_by = graph.add_many("SPLIT", [axis, heard], [(1, units)] * 3, num_splits=3)
-        else:
-            two = _multiply(graph, state, recurrent[:, : 2 * units], [])
-            heard_by = graph.add_many("SPLIT", [axis, two], [(1, units)] * 2, num_splits=2)
-        update = _open(graph, _join(graph, "ADD", update, heard_by[0]), gate)
-        reset = _open(graph, _join(graph, "ADD", reset, heard_by[1]), gate)
-        if is_reset_after:
-            recalled = _join(graph, "MUL", reset, heard_by[2])
-        else:
-            recalled = _multiply(graph, _join(graph, "MUL", reset, state), recurrent[:, 2 * units :], [])
-        fresh = graph.add("TANH", [_join(graph, "ADD", fresh, recalled)], (1, units))
-        turned = _join(graph, "MUL", fresh, graph.add_constant([-1.0]))
-        kept = _join(graph, "MUL", update, _join(graph, "ADD", state, turned))
-        state = _join(graph, "ADD", fresh, kept)
-        said.append(state)
-    return graph.join(said, 0) if layer.settings.get("return_sequences", False) else said[-1]
-
-
-def _join(graph: TfliteGraph, operator: str, one: int, other: int) -> int:
-    """Add a sum or a product of two tensors, of which one may be repeated along an axis."""
-    shape = np.broadcast_shapes(graph.get_shape(one), graph.get_shape(other))
-    return graph.add(operator, [one, other], shape, activation=NO_ACTIVATION)
-
-
-def _open(graph: TfliteGraph, index: int, gate: str) -> int:
-    """Return how far a gate of an LSTM is open."""
-    shape = graph.get_shape(index)
-    if gate == "sigmoid":
-        return graph.add("LOGISTIC", [index], shape)
-    raised = graph.add("ADD", [index, graph.add_constant([3.0])], shape, activation=RELU6)
-    return graph.add("MUL", [raised, graph.add_constant([1.0 / 6.0])], shape, activation=0)
+def _add_recurrence(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
+    made = run_recurrence(graph, layer, sources[0])
+    for join in join_ways(layer):
+        made = [_ADDERS[join.class_name](graph, join, made)]
+    return made[0]
 
 
 def _add_flatten(graph: TfliteGraph, _layer: Layer, sources: list[int]) -> int:
@@ -338,7 +253,7 @@ def _drop_batch(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def _join_pairs(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     operator = {"Add": "ADD", "Multiply": "MUL"}[layer.class_name]
-    return reduce(lambda one, other: _join(graph, operator, one, other), sources)
+    return reduce(lambda one, other: graph.combine(operator, one, other), sources)
 
 
 def _add_reshape(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
@@ -382,8 +297,7 @@ _ADDERS: dict[str, Callable[[TfliteGraph, Layer, list[int]], int]] = {
     "Conv2D": _add_convolution,
     "Conv3D": _add_convolution_in_time,
     "Dense": _add_dense,
-    "LSTM": _add_lstm,
-    "GRU": _add_gru,
+    **dict.fromkeys(RECURRENT, _add_recurrence),
     "BatchNormalization": _add_normalization,
     **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _add_pooling),
     **dict.fromkeys(("GlobalAveragePooling2D", "GlobalMaxPooling2D"), _add_global_pooling),
