@@ -48,10 +48,15 @@ def _make_integers(graph: TfliteGraph, examples: Examples) -> TfliteGraph:
     """Return a graph in 8-bit integers that hold what flows through it at some of the examples.
 
     Raises:
-        PilotError: The examples do not fit the inputs.
+        PilotError: The examples do not fit the inputs, or it divides by how far numbers scatter, which few bits blur.
     """
     from donkeysim.learn.files.tflite_values import GraphRunner, quantize_graph
 
+    if any(operation.operator == "RSQRT" for operation in graph.operations):
+        raise PilotError(
+            "a LayerNormalization cannot be said in 8-bit integers; write the .tflite file without --tub (and train "
+            "with CREATE_TF_LITE = False), or put a BatchNormalization in its place."
+        )
     chosen = np.unique(np.linspace(0, len(examples) - 1, min(len(examples), EXAMPLE_COUNT)).astype(np.int64))
     batch = examples.take(chosen, np.random.default_rng(0))
     names = list(graph.inputs)

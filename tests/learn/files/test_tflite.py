@@ -19,6 +19,7 @@ from donkeysim.learn.files.session import OnnxSession, TfliteSession
 from donkeysim.learn.files.tflite_metadata import read_metadata
 from donkeysim.learn.files.tflite_values import GraphRunner, quantize_graph
 from donkeysim.learn.files.tflite_writer import make_graph, make_tflite, pack_graph
+from donkeysim.learn.lite import write_lite
 from donkeysim.learn.pilot import load_pilot
 from stand_ins.untrained_models import DefaultConfig, predict
 
@@ -88,6 +89,16 @@ NETWORKS = {
         ("GRU", {"units": 8, "recurrent_activation": "hard_sigmoid"}, ((5, 24), (8, 24), (2, 24))),
         LAST,
     ),
+    "copies": chain((5, 7, 3), ("UpSampling2D", {"size": (2, 3)}, ()), conv(2, (3, 3), 3)),
+    "rows turned": chain(
+        (8, 6, 2),
+        ("Reshape", {"target_shape": (-1, 12)}, ()),
+        conv(4, (3,), 12, padding="same"),
+        ("MaxPooling1D", {"pool_size": 2}, ()),
+        ("Permute", {"dims": (2, 1)}, ()),
+        ("SimpleRNN", {"units": 8, "merge_mode": "sum"}, ((4, 8), (8, 8), (8,)) * 2),
+        LAST,
+    ),
     "rows": chain(
         (4, 6, 2), ("Reshape", {"target_shape": (-1, 12)}, ()), ("LSTM", {"units": 8}, ((12, 32), (8, 32), (32,))), LAST
     ),
@@ -134,6 +145,12 @@ def test_integers_say_about_the_same(name):
     assert np.abs(np.array(said) - np.array(expected)).max() <= 0.06 * span
     assert np.int8 in kinds
     assert run.get_input_details()["img_in"]["dtype"] == np.float32
+
+
+def test_what_divides_by_a_scatter_is_not_said_in_integers(tmp_path):
+    network = chain((2, 2, 2), FLAT, ("LayerNormalization", {}, ((8,), (8,))), LAST)
+    with pytest.raises(PilotError, match="a LayerNormalization cannot be said in 8-bit integers; write the"):
+        write_lite(network, None, tmp_path / "pilot.tflite", object())
 
 
 @pytest.mark.parametrize("name", list(NETWORKS))

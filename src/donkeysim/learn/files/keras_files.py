@@ -37,13 +37,13 @@ from donkeysim.learn.files.header import (
     write_header,
 )
 from donkeysim.learn.files.layer_config import MODELS, get_name, read_gates, read_model_config, write_gates
-from donkeysim.learn.files.layer_shapes import split_ways
-from donkeysim.learn.files.network import Layer, Network
+from donkeysim.learn.files.network import Layer, Network, split_ways
 
 _KERAS_VERSION = "2.15.0"
 
 _WEIGHT_NAMES = {
     "BatchNormalization": ("gamma", "beta", "moving_mean", "moving_variance"),
+    "LayerNormalization": ("gamma", "beta"),
     "LSTM": ("lstm_cell/kernel", "lstm_cell/recurrent_kernel", "lstm_cell/bias"),
     "SimpleRNN": ("simple_rnn_cell/kernel", "simple_rnn_cell/recurrent_kernel", "simple_rnn_cell/bias"),
     "GRU": ("gru_cell/kernel", "gru_cell/recurrent_kernel", "gru_cell/bias"),

@@ -11,12 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 from donkeysim.core.errors import PilotError
-from donkeysim.learn.files.layer_shapes import ACTIVATION_CLASSES, MERGE_MODES, clean_name, express_layers
+from donkeysim.learn.files.layer_shapes import ACTIVATION_CLASSES, MERGE_MODES, express_layers
 from donkeysim.learn.files.network import (
     JOINING,
     RECURRENT,
     Layer,
     Network,
+    clean_name,
     count_axes,
     pick_settings,
     repeat_in_place,

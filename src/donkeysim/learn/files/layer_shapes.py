@@ -10,7 +10,7 @@ import numpy as np
 
 from donkeysim.core.errors import PilotError
 from donkeysim.core.types import Float32Array
-from donkeysim.learn.files.network import AUGMENTING, RECURRENT, Layer, Network, pick_settings, repeat_layer
+from donkeysim.learn.files.network import AUGMENTING, RECURRENT, Layer, Network, clean_name, pick_settings, repeat_layer
 
 ACTIVATION_CLASSES = ("ReLU", "LeakyReLU", "ELU", "Softmax")
 
@@ -69,6 +69,56 @@ def fold_normalization(layer: Layer, shape: tuple[int, ...]) -> tuple[Float32Arr
     mean, variance = weights
     factor = gamma / np.sqrt(variance + np.float32(settings.get("epsilon", 1e-3)))
     return factor.astype(np.float32), (beta - mean * factor).astype(np.float32)
+
+
+def take_normalization(layer: Layer, shape: tuple[int, ...]) -> tuple[int, Float32Array, Float32Array]:
+    """Return over how many of the last axes a layer normalisation goes, and its factor and shift of these.
+
+    Args:
+        shape: Of what it takes, without the batch.
+
+    Raises:
+        PilotError: It goes over others.
+    """
+    given = layer.settings.get("axis", -1)
+    axes = sorted(axis - (axis > 0) if axis >= 0 else axis + len(shape) for axis in spread(given, 1))
+    own = shape[len(shape) - len(axes) :]
+    if axes != list(range(len(shape) - len(axes), len(shape))):
+        raise PilotError(f"the layer {layer.name!r} normalises over axis {given}; only the last ones can be written.")
+    flags = [bool(layer.settings.get(key, True)) for key in ("scale", "center")]
+    weights = iter(take_weights(layer, *[own] * sum(flags)))
+    factor, shift = (
+        next(weights) if flag else np.full(own, usual, dtype=np.float32)
+        for flag, usual in zip(flags, (1.0, 0.0), strict=True)
+    )
+    return len(axes), factor, shift
+
+
+def widen_layer(layer: Layer) -> Layer:
+    """Return a layer of rows as one of pictures that are one pixel wide."""
+    settings = dict(layer.settings)
+    for key in ("kernel_size", "pool_size", "strides", "dilation_rate"):
+        if settings.get(key) is not None:
+            settings[key] = (*spread(settings[key], 1), 1)
+    weights = tuple(weight[:, np.newaxis] if weight.ndim == 3 else weight for weight in layer.weights)
+    return replace(layer, class_name=f"{layer.class_name[:-2]}2D", settings=settings, weights=weights)
+
+
+def make_resizing(layer: Layer, height: int, width: int) -> Layer:
+    """Return an upsampling of pictures of a size as a resizing.
+
+    Raises:
+        PilotError: It blends pixels, which versions of Keras do in unlike ways.
+    """
+    settings = layer.settings
+    if settings.get("interpolation", "nearest") != "nearest":
+        raise PilotError(
+            f"the layer {layer.name!r} enlarges by {settings['interpolation']!r}; only nearest can be written, or put "
+            "a Resizing in its place."
+        )
+    down, across = spread(settings.get("size", 2), 2)
+    size = {"height": height * down, "width": width * across, "interpolation": "nearest"}
+    return replace(layer, class_name="Resizing", settings=size)
 
 
 def spread(value: Any, rank: int) -> tuple[int, ...]:
@@ -138,20 +188,6 @@ def take_gates(layer: Layer, width: int, gate_count: int) -> tuple[list[Float32A
     return take_weights(layer, (width, size), (units, size), bias), gate
 
 
-def split_ways(layer: Layer) -> list[Layer]:
-    """Return the layers that a `Bidirectional` runs, forwards first; of another layer itself."""
-    if "merge_mode" not in layer.settings:
-        return [layer]
-    settings, half = (
-        {key: layer.settings[key] for key in layer.settings if key != "merge_mode"},
-        len(layer.weights) // 2,
-    )
-    return [
-        replace(layer, settings={**settings, "go_backwards": is_turned}, weights=weights)
-        for is_turned, weights in ((False, layer.weights[:half]), (True, layer.weights[half:]))
-    ]
-
-
 def join_ways(layer: Layer) -> list[Layer]:
     """Return the layers, one behind the other, that join what a `Bidirectional` says both ways; of another none."""
     mode = layer.settings.get("merge_mode")
@@ -209,11 +245,6 @@ def _rename(layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
     )
 
 
-def clean_name(name: str) -> str:
-    """Return a layer's name without dots, which PyTorch forbids, and slashes, which Keras 3 does."""
-    return name.replace(".", "_").replace("/", "_")
-
-
 def _express(layer: Layer) -> list[Layer]:
     """Return what says the same as a layer; the last has its name."""
     activation = layer.settings.get("activation")
@@ -221,6 +252,8 @@ def _express(layer: Layer) -> list[Layer]:
         return _split_activation(layer, activation)
     if layer.inner is not None:
         parts = _express(replace(layer.inner, name=layer.name, sources=layer.sources, weights=layer.weights))
+        if joined := [part for part in parts if len(part.sources) > 1 and part.class_name not in POINTWISE]:
+            raise PilotError(f"the layer {joined[0].name!r} is done to every row, which pilots here cannot have.")
         return [part if part.class_name in POINTWISE else repeat_layer(part) for part in parts]
     name = layer.class_name
     if name in ("GaussianNoise", "GaussianDropout", "AlphaDropout", *AUGMENTING):  # nothing while driving
@@ -230,7 +263,10 @@ def _express(layer: Layer) -> list[Layer]:
     if layer.settings.get("keepdims"):
         pooled = {key: value for key, value in layer.settings.items() if key != "keepdims"}
         before = replace(layer, name=f"{layer.name}_pooled", settings=pooled)
-        return [before, Layer("Reshape", layer.name, {"target_shape": (1, 1, -1)}, (before.name,))]
+        shape = (1, -1) if name.endswith("1D") else (1, 1, -1)
+        return [before, Layer("Reshape", layer.name, {"target_shape": shape}, (before.name,))]
+    if name == "RepeatVector":
+        return _express_repetition(layer)
     if name in ("DepthwiseConv2D", "SeparableConv2D"):
         return _express_convolution(layer)
     if name in _MERGES:
@@ -267,6 +303,13 @@ def _make_gate(name: str, is_hard: bool, sources: tuple[str, ...]) -> list[Layer
     raised = Layer("Rescaling", f"{name}_raised", {"scale": 1.0, "offset": 3.0}, sources)
     cut = _express(Layer("ReLU", f"{name}_cut", {"max_value": 6.0}, (raised.name,)))
     return [raised, *cut, Layer("Rescaling", name, {"scale": 1.0 / 6.0, "offset": 0.0}, (cut[-1].name,))]
+
+
+def _express_repetition(layer: Layer) -> list[Layer]:
+    count = int(layer.settings["n"])
+    row = Layer("Concatenate", f"{layer.name}_row", {"axis": -1}, layer.sources * count)
+    rows = Layer("Reshape", layer.name, {"target_shape": (count, -1)}, (row.name,) if count > 1 else layer.sources)
+    return [row, rows] if count > 1 else [rows]
 
 
 def _express_merge(layer: Layer) -> list[Layer]:

@@ -10,8 +10,8 @@ from donkeysim.core.files import replace_file
 from donkeysim.learn.backend import import_keras
 from donkeysim.learn.files.header import PilotHeader, make_header
 from donkeysim.learn.files.layer_config import read_model_config
-from donkeysim.learn.files.layer_shapes import express_layers, split_ways
-from donkeysim.learn.files.network import Layer, Network
+from donkeysim.learn.files.layer_shapes import express_layers
+from donkeysim.learn.files.network import Layer, Network, split_ways
 
 FINISHED_ENDINGS = (".onnx", ".tflite")
 """Of files with graphs that drive, without the layers of Keras."""

@@ -13,7 +13,15 @@ from donkeysim.core.types import Float32Array
 
 _CONVOLUTION = ("filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate", "groups")
 _ACTIVE = ("activation", "use_bias")
-_REFUSED = ("stateful", "return_state", "time_major", "crop_to_aspect_ratio", "pad_to_aspect_ratio", "antialias")
+_REFUSED = (
+    "stateful",
+    "return_state",
+    "time_major",
+    "rms_scaling",
+    "crop_to_aspect_ratio",
+    "pad_to_aspect_ratio",
+    "antialias",
+)
 _RECURRENT = ("recurrent_activation", "return_sequences", "go_backwards")
 _POOLING = ("pool_size", "strides", "padding", "data_format")
 
@@ -30,14 +38,17 @@ AUGMENTING = tuple(f"Random{what}" for what in ("Brightness", "Contrast", "Flip"
 """Layers that change pictures in training only."""
 
 LAYER_SETTINGS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("Conv2D", "Conv3D"), (*_CONVOLUTION, *_ACTIVE)),
+    **dict.fromkeys(("Conv1D", "Conv2D", "Conv3D"), (*_CONVOLUTION, *_ACTIVE)),
     "Dense": ("units", *_ACTIVE),
     "LSTM": ("units", *_ACTIVE, *_RECURRENT),
     "GRU": ("units", *_ACTIVE, *_RECURRENT, "reset_after"),
     "SimpleRNN": ("units", *_ACTIVE, "return_sequences", "go_backwards"),
     "BatchNormalization": ("axis", "momentum", "epsilon", "center", "scale"),
-    **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _POOLING),
-    **dict.fromkeys(("GlobalAveragePooling2D", "GlobalMaxPooling2D"), ("data_format",)),
+    "LayerNormalization": ("axis", "epsilon", "center", "scale"),
+    **dict.fromkeys(("MaxPooling1D", "MaxPooling2D", "MaxPooling3D", "AveragePooling1D", "AveragePooling2D"), _POOLING),
+    **dict.fromkeys((f"Global{way}Pooling{rank}D" for way in ("Average", "Max") for rank in (1, 2)), ("data_format",)),
+    "UpSampling2D": ("size", "interpolation", "data_format"),
+    "Permute": ("dims",),
     **dict.fromkeys(("Cropping2D", "Cropping3D"), ("cropping", "data_format")),
     "Resizing": ("height", "width", "interpolation"),
     "Rescaling": ("scale", "offset"),
@@ -58,6 +69,7 @@ EXPRESSED_SETTINGS: Mapping[str, tuple[str, ...]] = {
     "Softmax": ("axis",),
     "Normalization": ("axis", "mean", "variance", "invert"),
     "PReLU": (),
+    "RepeatVector": ("n",),
     **dict.fromkeys(("Subtract", "Average", "Maximum", "Minimum"), ()),
     **dict.fromkeys(("GaussianNoise", *AUGMENTING), ()),
     **dict.fromkeys(("GaussianDropout", "AlphaDropout"), ("rate",)),
@@ -226,6 +238,8 @@ def count_axes(model: Network) -> dict[str, int]:
         shape = settings.get("shape") or settings.get("target_shape")
         if shape is not None:
             axes[layer.name] = len(shape)
+        elif layer.class_name == "RepeatVector":
+            axes[layer.name] = 2
         elif layer.class_name == "Flatten" or (is_global and not settings.get("keepdims")) or ends:
             axes[layer.name] = 1
         else:
@@ -267,3 +281,22 @@ def repeat_in_place(layer: Layer, axes: list[int]) -> list[Layer]:
             spread.append(repeat_layer(reshaped))
             sources[place] = name
     return [*spread, replace(layer, sources=tuple(sources))]
+
+
+def split_ways(layer: Layer) -> list[Layer]:
+    """Return the layers that a `Bidirectional` runs, forwards first; of another layer itself."""
+    if "merge_mode" not in layer.settings:
+        return [layer]
+    settings, half = (
+        {key: layer.settings[key] for key in layer.settings if key != "merge_mode"},
+        len(layer.weights) // 2,
+    )
+    return [
+        replace(layer, settings={**settings, "go_backwards": is_turned}, weights=weights)
+        for is_turned, weights in ((False, layer.weights[:half]), (True, layer.weights[half:]))
+    ]
+
+
+def clean_name(name: str) -> str:
+    """Return a layer's name without dots, which PyTorch forbids, and slashes, which Keras 3 does."""
+    return name.replace(".", "_").replace("/", "_")

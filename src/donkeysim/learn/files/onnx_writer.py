@@ -17,17 +17,19 @@ from donkeysim.learn.files.layer_shapes import (
     check_padding,
     fold_normalization,
     join_ways,
+    make_resizing,
     read_scaling,
     resolve_shape,
     shrink_axes,
-    split_ways,
     spread,
     spread_edges,
     take_gates,
+    take_normalization,
     take_weights,
     weigh_pixels,
+    widen_layer,
 )
-from donkeysim.learn.files.network import RECURRENT, Layer, Network
+from donkeysim.learn.files.network import RECURRENT, Layer, Network, split_ways
 from donkeysim.learn.files.onnx_graph import OnnxGraph, Tensor
 
 _PADDINGS = {"valid": "VALID", "same": "SAME_UPPER"}
@@ -190,6 +192,41 @@ def _order_gates(weight: Any) -> Any:
     return np.concatenate([into, out, forget, cell])
 
 
+def _add_layer_normalization(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_last(sources[0])
+    count, factor, shift = take_normalization(layer, x.shape)
+    axes = list(range(-count, 0))
+    centred = graph.node("Sub", [x.name, graph.node("ReduceMean", [x.name], axes=axes)])
+    variance = graph.node("ReduceMean", [graph.node("Mul", [centred, centred])], axes=axes)
+    epsilon = graph.constant(np.float32(layer.settings.get("epsilon", 1e-3)))
+    even = graph.node("Div", [centred, graph.node("Sqrt", [graph.node("Add", [variance, epsilon])])])
+    scaled = graph.node("Mul", [even, graph.constant(factor)])
+    return replace(x, name=graph.node("Add", [scaled, graph.constant(shift)]))
+
+
+def _add_to_rows(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x, wide = graph.put_channels_last(sources[0]), widen_layer(layer)
+    length, depth = x.shape
+    picture = replace(x, name=graph.reshape(x.name, (length, 1, depth)), shape=(length, 1, depth))
+    made = graph.put_channels_last(_ADDERS[wide.class_name](graph, wide, [picture]))
+    shape = tuple(np.delete(made.shape, -2)) if len(made.shape) > 1 else made.shape
+    return replace(made, name=graph.reshape(made.name, shape), shape=shape)
+
+
+def _add_upsampling(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    height, width, _ = sources[0].shape
+    return _add_resizing(graph, make_resizing(layer, height, width), sources)
+
+
+def _add_permutation(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+    x = graph.put_channels_last(sources[0])
+    axes = spread(layer.settings["dims"], 1)
+    if sorted(axes) != list(range(1, len(x.shape) + 1)):
+        raise ValueError(f"it turns the axes {axes} of {len(x.shape)}")
+    name = graph.node("Transpose", [x.name], perm=[0, *axes])
+    return replace(x, name=name, shape=tuple(x.shape[axis - 1] for axis in axes))
+
+
 def _add_flatten(graph: OnnxGraph, _layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_last(sources[0])
     shape = (math.prod(x.shape),)
@@ -281,6 +318,11 @@ _ADDERS: dict[str, Callable[[OnnxGraph, Layer, list[Tensor]], Tensor]] = {
     "Dense": _add_dense,
     **dict.fromkeys(RECURRENT, _add_recurrence),
     "BatchNormalization": _add_normalization,
+    "LayerNormalization": _add_layer_normalization,
+    **dict.fromkeys(("Conv1D", "MaxPooling1D", "AveragePooling1D"), _add_to_rows),
+    **dict.fromkeys(("GlobalAveragePooling1D", "GlobalMaxPooling1D"), _add_to_rows),
+    "UpSampling2D": _add_upsampling,
+    "Permute": _add_permutation,
     **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _add_pooling),
     **dict.fromkeys(("GlobalAveragePooling2D", "GlobalMaxPooling2D"), _add_global_pooling),
     **dict.fromkeys(("Cropping2D", "Cropping3D"), _add_cropping),

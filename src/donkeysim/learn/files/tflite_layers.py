@@ -19,12 +19,15 @@ from donkeysim.learn.files.layer_shapes import (
     check_padding,
     fold_normalization,
     join_ways,
+    make_resizing,
     read_scaling,
     resolve_shape,
     shrink_axes,
     spread,
     spread_edges,
+    take_normalization,
     take_weights,
+    widen_layer,
 )
 from donkeysim.learn.files.network import RECURRENT, Layer
 from donkeysim.learn.files.tflite_graph import NO_ACTIVATION, RELU, TfliteGraph
@@ -49,7 +52,7 @@ def add_layer(graph: TfliteGraph, layer: Layer, sources: list[int], keeps_rows: 
         PilotError: A class or a setting that this cannot write, or weights that do not fit.
     """
     try:
-        if keeps_rows and layer.class_name in ("Flatten", "Reshape", "BatchNormalization"):
+        if keeps_rows and layer.class_name in ("Flatten", "Reshape", "BatchNormalization", "LayerNormalization"):
             return _add_to_rows(graph, layer, sources[0])
         return _ADDERS[layer.class_name](graph, layer, sources)
     except (IndexError, KeyError, TypeError, ValueError, AssertionError) as error:
@@ -59,6 +62,8 @@ def add_layer(graph: TfliteGraph, layer: Layer, sources: list[int], keeps_rows: 
 def _add_to_rows(graph: TfliteGraph, layer: Layer, source: int) -> int:
     """Add a layer that is done to each row on its own."""
     rows, *shape = graph.get_shape(source)
+    if layer.class_name == "LayerNormalization":
+        return _add_layer_normalization(graph, layer, [source], keeps_rows=True)
     if layer.class_name == "BatchNormalization":
         return _scale(graph, source, *fold_normalization(layer, tuple(shape)))
     count = math.prod(shape)
@@ -217,6 +222,41 @@ def _add_normalization(graph: TfliteGraph, layer: Layer, sources: list[int]) -> 
     return _scale(graph, sources[0], *fold_normalization(layer, _drop_batch(shape)))
 
 
+def _add_layer_normalization(graph: TfliteGraph, layer: Layer, sources: list[int], keeps_rows: bool = False) -> int:
+    shape = graph.get_shape(sources[0])
+    count, factor, shift = take_normalization(layer, shape[1:] if keeps_rows else _drop_batch(shape))
+    width = math.prod(shape[len(shape) - count :])
+    means = np.full((width, 1), 1.0 / width, dtype=np.float32)
+    rows = graph.reshape(sources[0], (math.prod(shape) // width, width))
+    centred = graph.combine("ADD", rows, graph.multiply(rows, -means, []))
+    epsilon = np.array([layer.settings.get("epsilon", 1e-3)], dtype=np.float32)
+    variance = graph.multiply(graph.combine("MUL", centred, centred), means, [epsilon])
+    even = graph.combine("MUL", centred, graph.add("RSQRT", [variance], graph.get_shape(variance)))
+    return _scale(graph, graph.reshape(even, shape), factor, shift)
+
+
+def _add_wide(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
+    """Add a layer of rows as one of pictures that are one pixel wide."""
+    (length, depth), wide = graph.get_shape(sources[0]), widen_layer(layer)
+    made = _ADDERS[wide.class_name](graph, wide, [graph.reshape(sources[0], (1, length, 1, depth))])
+    shape = graph.get_shape(made)
+    return graph.reshape(made, (shape[1], shape[3])) if len(shape) == 4 else made
+
+
+def _add_upsampling(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
+    _, height, width, _ = graph.get_shape(sources[0])
+    return _add_resizing(graph, make_resizing(layer, height, width), sources)
+
+
+def _add_permutation(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
+    shape, axes = graph.get_shape(sources[0]), spread(layer.settings["dims"], 1)
+    axes = tuple(axis - 1 for axis in axes) if len(axes) == len(shape) else (0, *axes)
+    if sorted(axes) != list(range(len(shape))):
+        raise ValueError(f"it turns the axes {axes} of {len(shape)}")
+    turned = [sources[0], graph.add_constant(axes, np.int32)]
+    return graph.add("TRANSPOSE", turned, tuple(shape[axis] for axis in axes))
+
+
 def _add_recurrence(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     made = run_recurrence(graph, layer, sources[0])
     for join in join_ways(layer):
@@ -299,6 +339,11 @@ _ADDERS: dict[str, Callable[[TfliteGraph, Layer, list[int]], int]] = {
     "Dense": _add_dense,
     **dict.fromkeys(RECURRENT, _add_recurrence),
     "BatchNormalization": _add_normalization,
+    "LayerNormalization": _add_layer_normalization,
+    **dict.fromkeys(("Conv1D", "MaxPooling1D", "AveragePooling1D"), _add_wide),
+    **dict.fromkeys(("GlobalAveragePooling1D", "GlobalMaxPooling1D"), _add_wide),
+    "UpSampling2D": _add_upsampling,
+    "Permute": _add_permutation,
     **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _add_pooling),
     **dict.fromkeys(("GlobalAveragePooling2D", "GlobalMaxPooling2D"), _add_global_pooling),
     **dict.fromkeys(("Cropping2D", "Cropping3D"), _add_cropping),

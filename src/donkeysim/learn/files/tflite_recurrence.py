@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from donkeysim.learn.files.layer_shapes import split_ways, take_gates
-from donkeysim.learn.files.network import Layer
+from donkeysim.learn.files.layer_shapes import take_gates
+from donkeysim.learn.files.network import Layer, split_ways
 from donkeysim.learn.files.tflite_graph import NO_ACTIVATION, NOTHING, RELU6, TfliteGraph
 
 _OPERATORS = {"tanh": "TANH", "relu": "RELU", "sigmoid": "LOGISTIC"}

@@ -36,7 +36,7 @@ LEAST_SPAN = 1e-6
 """Between the ends of what a tensor held; one that was always 0 has a scale nevertheless."""
 
 _ALIKE = (
-    *("RESHAPE", "STRIDED_SLICE", "SPLIT", "PAD", "CONCATENATION", "MAX_POOL_2D", "AVERAGE_POOL_2D"),
+    *("RESHAPE", "STRIDED_SLICE", "SPLIT", "PAD", "CONCATENATION", "TRANSPOSE", "MAX_POOL_2D", "AVERAGE_POOL_2D"),
     *("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"),
 )
 """Operations whose inputs and outputs must have one scale."""
@@ -165,6 +165,7 @@ _COMPUTE: dict[str, Callable[[Operation, list[Tensor]], Any]] = {
     "PAD": _pad,
     "MEAN": lambda _, given: given[0].mean((1, 2)),
     "STRIDED_SLICE": _cut,
+    "TRANSPOSE": lambda _, given: given[0].permute(given[1].tolist()),
     "SPLIT": lambda operation, given: given[1].chunk(int(operation.options["num_splits"]), 1),
     "ELU": lambda _, given: functional.elu(given[0]),
 }

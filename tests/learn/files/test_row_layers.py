@@ -1,4 +1,4 @@
-"""Recurrent layers of other people's networks, either way and both ways: the answers are those of Keras."""
+"""Layers of other people's networks that look at rows, or turn and level them: the answers are those of Keras."""
 
 import itertools
 
@@ -29,10 +29,33 @@ LAYERS = {
         layers.LSTM(4), backward_layer=layers.LSTM(4, go_backwards=True)
     ),
     "both in a model": lambda layers: import_keras().Sequential([layers.Bidirectional(layers.LSTM(4), name="both")]),
+    "level": lambda layers: layers.LayerNormalization(epsilon=1e-4),
+    "level without scale": lambda layers: layers.LayerNormalization(scale=False),
+    "level every row": lambda layers: layers.TimeDistributed(layers.LayerNormalization(center=False)),
+    "level pictures": lambda layers: lambda x: layers.LayerNormalization(axis=[2, 3])(layers.Reshape((4, 4, 15))(x)),
+    "level a flat row": lambda layers: lambda x: layers.LayerNormalization()(layers.Flatten()(x)),
+    "convolution": lambda layers: layers.Conv1D(6, 4, strides=2, activation="swish"),
+    "convolution of the same length": lambda layers: layers.Conv1D(6, 4, padding="same", dilation_rate=2, groups=2),
+    "most": lambda layers: layers.MaxPooling1D(3, strides=2, padding="same"),
+    "mean": lambda layers: layers.AveragePooling1D(3, strides=2),
+    "mean of all": lambda layers: layers.GlobalAveragePooling1D(),
+    "most of all": lambda layers: layers.GlobalMaxPooling1D(keepdims=True),
+    "turned": lambda layers: lambda x: layers.LSTM(4)(layers.Permute((2, 1))(x)),
+    "turned pictures": lambda layers: lambda x: layers.Permute((3, 1, 2))(layers.Reshape((4, 4, 15))(x)),
+    "repeated": lambda layers: lambda x: layers.GRU(4)(layers.RepeatVector(3)(layers.Flatten()(x))),
+    "repeated once": lambda layers: lambda x: layers.RepeatVector(1)(layers.Flatten()(x)),
+    "enlarged": lambda layers: lambda x: layers.UpSampling2D((2, 3))(layers.Reshape((4, 4, 15))(x)),
+    "model for every row": lambda layers: layers.TimeDistributed(make_part(layers)),
     "both used again": lambda layers: use_again(layers.Bidirectional(layers.GRU(15, return_sequences=True))),
 }
 for made in itertools.product(("LSTM", "GRU", "SimpleRNN"), ("concat", "sum", "ave", "mul"), (False, True)):
     LAYERS["both {} {} {}".format(*made)] = lambda layers, made=made: make_both(layers, *made)
+
+
+def make_part(layers):
+    keras = import_keras()
+    row = layers.Input((30,))
+    return keras.Model(row, layers.Subtract()([layers.LayerNormalization()(row), layers.Dense(30)(row)]))
 
 
 def use_again(layer):
@@ -50,7 +73,7 @@ def make_network(make):
     return model
 
 
-@pytest.mark.original("Pilots", "`Bidirectional`, `SimpleRNN`, `go_backwards`", "drive and train further")
+@pytest.mark.original("Pilots", "`Bidirectional`, `SimpleRNN`, `Conv1D`, `LayerNormalization` …", "drive")
 @pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.parametrize("ending", [".h5", ".keras"])
 def test_a_network_with_such_a_layer_drives_and_is_trained_further_as_it_is(name, ending, tmp_path):
@@ -62,6 +85,17 @@ def test_a_network_with_such_a_layer_drives_and_is_trained_further_as_it_is(name
     for written in (".h5", ".keras", ".onnx", ".tflite"):
         save_model(again, tmp_path / f"ours{written}", "linear", SmallConfig)
         assert load_pilot(tmp_path / f"ours{written}").run(SEEN) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("written", [".keras", ".tflite"])
+def test_a_mean_at_the_edge_is_that_of_the_rows_that_are_there(written, tmp_path):
+    """As in TensorFlow; Keras on PyTorch repeats the last row instead."""
+    model = make_network(lambda layers: layers.AveragePooling1D(3, padding="same"))
+    save_model(model, tmp_path / f"ours{written}", "linear", SmallConfig)
+    rows = SEEN.reshape(8, 30) / 255.0
+    means = np.concatenate([rows[:3].mean(0), rows[3:6].mean(0), rows[6:].mean(0)])
+    kernel, bias = model.get_layer("answer").get_weights()
+    assert load_pilot(tmp_path / f"ours{written}").run(SEEN) == pytest.approx(means @ kernel + bias, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +116,16 @@ def test_a_network_with_such_a_layer_drives_and_is_trained_further_as_it_is(name
         (
             lambda layers: lambda x: layers.Concatenate()(layers.Bidirectional(layers.GRU(4), merge_mode=None)(x)),
             "joins GRU and GRU by None; it must",
+        ),
+        (lambda layers: layers.Conv1D(4, 3, padding="causal"), "has the padding 'causal'; only valid and same"),
+        (lambda layers: layers.LayerNormalization(axis=1), r"normalises over axis \[1\]; only the last ones can"),
+        (
+            lambda layers: lambda x: layers.UpSampling2D(2, interpolation="bilinear")(layers.Reshape((4, 4, 15))(x)),
+            "enlarges by 'bilinear'; only nearest can be written, or put a Resizing in its place",
+        ),
+        (
+            lambda layers: layers.TimeDistributed(layers.RepeatVector(3)),
+            r"the layer 'time_distributed\S*_row' is done to every row, which pilots here cannot have",
         ),
         (lambda layers: layers.SimpleRNN(4, activation="elu"), r"is not a plain one \(tanh or relu or sigmoid; gates"),
     ],
