@@ -147,6 +147,23 @@ def test_integers_say_about_the_same(name):
     assert run.get_input_details()["img_in"]["dtype"] == np.float32
 
 
+def test_outputs_keep_their_order_whatever_their_names(tmp_path):
+    """Keras numbers its layers, and programs sort names as texts."""
+    ends = [Layer("Dense", name, {"units": 1}, ("layer_0",), draw((8, 1), (1,))) for name in ("dense_9", "dense_10")]
+    head = chain((2, 2, 2), FLAT)
+    network = replace(head, layers=(*head.layers, *ends), outputs=("dense_9", "dense_10"))
+    picture = RNG.integers(0, 256, (2, 2, 2), dtype=np.uint8)
+    expected = np.ravel(predict(make_model(network), [picture[None].astype(np.float32) / 255.0]))
+    said = TfliteSession(make_tflite(network, None), tmp_path / "pilot.tflite").run(picture, [])
+    assert np.abs(np.ravel(said) - expected).max() <= 1e-5
+
+
+def test_a_sequence_of_sequences_is_refused_in_one_sentence():
+    network = chain((2, 3, 4), ("Conv1D", {"filters": 2, "kernel_size": 2}, ((2, 4, 2), (2,)), True))
+    with pytest.raises(PilotError, match=r"the layer 'layer_0' is done to a sequence of sequences, which \.tflite"):
+        make_tflite(network, None)
+
+
 def test_what_divides_by_a_scatter_is_not_said_in_integers(tmp_path):
     network = chain((2, 2, 2), FLAT, ("LayerNormalization", {}, ((8,), (8,))), LAST)
     with pytest.raises(PilotError, match="a LayerNormalization cannot be said in 8-bit integers; write the"):

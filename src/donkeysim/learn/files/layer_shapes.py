@@ -41,9 +41,9 @@ def take_weights(layer: Layer, *shapes: tuple[int, ...]) -> list[Float32Array]:
     count = len(shapes) if layer.settings.get("use_bias", True) else len(shapes) - 1
     found = [weight.shape for weight in layer.weights]
     if found != list(shapes[:count]):
+        why = "the file is broken" if found else "save it as .h5, as .keras leaves those of shared models out"
         raise PilotError(
-            f"the layer {layer.name!r} has weights of the shapes {found}, but needs {list(shapes[:count])}; "
-            "the file is broken."
+            f"the layer {layer.name!r} has weights of the shapes {found}, but needs {list(shapes[:count])}; {why}."
         )
     return list(layer.weights)
 

@@ -54,6 +54,11 @@ def add_layer(graph: TfliteGraph, layer: Layer, sources: list[int], keeps_rows: 
     try:
         if keeps_rows and layer.class_name in ("Flatten", "Reshape", "BatchNormalization", "LayerNormalization"):
             return _add_to_rows(graph, layer, sources[0])
+        if keeps_rows and (layer.class_name in RECURRENT or layer.class_name.endswith("1D")):
+            raise PilotError(
+                f"the layer {layer.name!r} is done to a sequence of sequences, which .tflite files here cannot hold; "
+                "write the pilot as .onnx."
+            )
         return _ADDERS[layer.class_name](graph, layer, sources)
     except (IndexError, KeyError, TypeError, ValueError, AssertionError) as error:
         raise PilotError(f"the layer {layer.name!r} does not fit the one before it ({error}).") from error

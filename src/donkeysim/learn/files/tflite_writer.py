@@ -17,7 +17,8 @@ from donkeysim.learn.files.tflite_layers import add_layer
 def make_tflite(network: Network, header: PilotHeader | None) -> bytes:
     """Return the bytes of a `.tflite` file in float32.
 
-    It takes one picture, or one sequence of them, at a time. Inputs and outputs have the names of their layers.
+    It takes one picture, or one sequence of them, at a time. Inputs and outputs have the names of their layers;
+    programs take outputs in the order of their names, so where that is not theirs, numbers stand before these.
 
     Raises:
         PilotError: A layer or a setting that this cannot write.
@@ -47,9 +48,12 @@ def make_graph(network: Network) -> TfliteGraph:
             inner = layer.inner and replace(layer.inner, weights=layer.weights)
             sources = [tensors[source] for source in layer.sources]
             tensors[layer.name] = add_layer(graph, inner or layer, sources, keeps_rows=inner is not None)
-    for name in network.outputs:
+    is_sorted = list(network.outputs) == sorted(network.outputs)
+    for number, name in enumerate(network.outputs):
         shape = graph.get_shape(tensors[name])
-        graph.outputs[name] = graph.reshape(tensors[name], shape if shape[0] == 1 else (1, *shape))
+        graph.outputs[name if is_sorted else f"{number:02}_{name}"] = graph.reshape(
+            tensors[name], shape if shape[0] == 1 else (1, *shape)
+        )
     return graph
 
 
