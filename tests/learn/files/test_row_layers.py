@@ -134,3 +134,39 @@ def test_what_they_cannot_say_is_refused(make, told, tmp_path):
     make_network(make).save(tmp_path / "theirs.keras")
     with pytest.raises(PilotError, match=told):
         load_pilot(tmp_path / "theirs.keras")
+
+
+EACH_ROW = {
+    "levelled": lambda layers: (
+        lambda x: layers.LayerNormalization(center=False, scale=False)(layers.TimeDistributed(layers.Flatten())(x))
+    ),
+    "read": lambda layers: lambda x: layers.GRU(4)(layers.TimeDistributed(layers.Flatten())(x)),
+    "turned": lambda layers: lambda x: layers.Conv2D(4, 2)(layers.TimeDistributed(layers.Permute((2, 1)))(x)),
+    "shaped": lambda layers: lambda x: layers.Conv2D(4, 2)(layers.TimeDistributed(layers.Reshape((5, 3)))(x)),
+}
+
+
+@pytest.mark.parametrize("name", EACH_ROW)
+def test_the_rows_of_a_picture_are_a_sequence_in_every_file(name, tmp_path):
+    def make(layers):
+        return lambda x: EACH_ROW[name](layers)(layers.Reshape((16, 5, 3))(x))
+
+    model = make_network(make)
+    expected = predict(model, SEEN[None].astype(np.float32) / 255.0)[0].ravel().tolist()
+    for ending in (".onnx", ".tflite"):
+        save_model(model, tmp_path / f"ours{ending}", "linear", SmallConfig)
+        assert load_pilot(tmp_path / f"ours{ending}").run(SEEN) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda layers: lambda x: layers.LayerNormalization(axis=1, center=False, scale=False)(x),
+        lambda layers: lambda x: layers.Concatenate(axis=1)([x, x]),
+    ],
+)
+@pytest.mark.parametrize("ending", [".onnx", ".tflite"])
+def test_along_the_rows_is_refused_where_there_is_one_row_too(make, ending, tmp_path):
+    model = make_network(lambda layers: lambda x: make(layers)(layers.Reshape((1, 240))(x)))
+    with pytest.raises(PilotError, match=r"along axis 1; only|over axis \[?1\]?; only"):
+        save_model(model, tmp_path / f"ours{ending}", "linear", SmallConfig)

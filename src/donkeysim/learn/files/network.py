@@ -233,15 +233,16 @@ def count_axes(model: Network) -> dict[str, int]:
     """Return how many axes what each layer gives has, without the batch."""
     axes: dict[str, int] = {}
     for layer in model.layers:
-        settings, is_global = layer.settings, layer.class_name.startswith("Global")
-        ends = layer.class_name in RECURRENT and not settings.get("return_sequences")
+        done, sequence = layer.inner or layer, int(layer.inner is not None)
+        settings, is_global = done.settings, done.class_name.startswith("Global")
+        ends = done.class_name in RECURRENT and not settings.get("return_sequences")
         shape = settings.get("shape") or settings.get("target_shape")
         if shape is not None:
-            axes[layer.name] = len(shape)
-        elif layer.class_name == "RepeatVector":
-            axes[layer.name] = 2
-        elif layer.class_name == "Flatten" or (is_global and not settings.get("keepdims")) or ends:
-            axes[layer.name] = 1
+            axes[layer.name] = sequence + len(shape)
+        elif done.class_name == "RepeatVector":
+            axes[layer.name] = sequence + 2
+        elif done.class_name == "Flatten" or (is_global and not settings.get("keepdims")) or ends:
+            axes[layer.name] = sequence + 1
         else:
             axes[layer.name] = max(axes[source] for source in layer.sources)
     return axes

@@ -7,8 +7,8 @@ import numpy as np
 
 from donkeysim.core.errors import PilotError
 from donkeysim.learn.files.header import HEADER_KEY, PilotHeader, write_header
-from donkeysim.learn.files.layer_shapes import fold_normalization
-from donkeysim.learn.files.network import Layer, Network
+from donkeysim.learn.files.layer_shapes import fold_normalization, spread
+from donkeysim.learn.files.network import Layer, Network, count_axes
 from donkeysim.learn.files.tflite_file import write_tflite
 from donkeysim.learn.files.tflite_graph import TfliteGraph
 from donkeysim.learn.files.tflite_layers import add_layer
@@ -38,6 +38,7 @@ def make_graph(network: Network) -> TfliteGraph:
         PilotError: A layer or a setting that this cannot write.
     """
     network, graph = fuse_layers(network), TfliteGraph()
+    axes = count_axes(network)
     tensors: dict[str, int] = {}
     for name in sorted(network.inputs, key=lambda name: -len(network.find(name).settings["shape"])):
         shape = tuple(network.find(name).settings["shape"])
@@ -45,9 +46,13 @@ def make_graph(network: Network) -> TfliteGraph:
         tensors[name] = graph.reshape(given, shape) if len(shape) == 4 else given  # a sequence of pictures
     for layer in network.layers:
         if layer.class_name != "InputLayer":
-            inner = layer.inner and replace(layer.inner, weights=layer.weights)
-            sources = [tensors[source] for source in layer.sources]
-            tensors[layer.name] = add_layer(graph, inner or layer, sources, keeps_rows=inner is not None)
+            sources, count = [tensors[source] for source in layer.sources], axes[layer.sources[0]]
+            _check_axes(layer, count)
+            if layer.inner is None:
+                tensors[layer.name] = add_layer(graph, layer, sources)
+            else:
+                inner = replace(layer.inner, weights=layer.weights)
+                tensors[layer.name] = _add_to_each(graph, inner, sources[0], count)
     is_sorted = list(network.outputs) == sorted(network.outputs)
     for number, name in enumerate(network.outputs):
         shape = graph.get_shape(tensors[name])
@@ -55,6 +60,31 @@ def make_graph(network: Network) -> TfliteGraph:
             tensors[name], shape if shape[0] == 1 else (1, *shape)
         )
     return graph
+
+
+def _check_axes(layer: Layer, count: int) -> None:
+    """Refuse a layer that takes the axis before the last, which looks like the last where there is one row only.
+
+    Args:
+        layer: A layer.
+        count: Of the axes of what it takes, without the batch.
+
+    Raises:
+        PilotError: It is such a layer.
+    """
+    if layer.class_name in ("Concatenate", "BatchNormalization", "LayerNormalization"):
+        last = max(spread(layer.settings.get("axis", -1), 1))
+        if last not in (-1, count):
+            raise PilotError(f"the layer {layer.name!r} goes along axis {last}; only the last one can be written.")
+
+
+def _add_to_each(graph: TfliteGraph, layer: Layer, source: int, count: int) -> int:
+    """Add what `TimeDistributed` holds behind a tensor of so many axes, without the batch."""
+    if count == 3 and layer.class_name in ("Flatten", "Reshape", "Permute"):  # the rows of a picture are the sequence
+        source = graph.reshape(source, graph.get_shape(source)[1:])
+    made = add_layer(graph, layer, [source], keeps_rows=True)
+    shape = graph.get_shape(made)
+    return graph.reshape(made, (1, *shape)) if len(shape) == 3 else made  # a picture again
 
 
 _RANKS = {"Dense": 1, "Conv2D": 3, "Conv3D": 4}
