@@ -170,3 +170,17 @@ def test_along_the_rows_is_refused_where_there_is_one_row_too(make, ending, tmp_
     model = make_network(lambda layers: lambda x: make(layers)(layers.Reshape((1, 240))(x)))
     with pytest.raises(PilotError, match=r"along axis 1; only|over axis \[?1\]?; only"):
         save_model(model, tmp_path / f"ours{ending}", "linear", SmallConfig)
+
+
+def test_hard_gates_for_every_row_keep_what_they_say_in_h5(tmp_path):
+    """Which has them in the terms of Keras 2."""
+    gru = {"recurrent_activation": "hard_sigmoid", "reset_after": False}
+
+    def make(layers):
+        each = layers.TimeDistributed(layers.Bidirectional(layers.GRU(4, **gru)))
+        return lambda x: each(layers.Reshape((8, 10, 3))(x))
+
+    model = make_network(make)
+    expected = predict(model, SEEN[None].astype(np.float32) / 255.0)[0].ravel().tolist()
+    save_model(model, tmp_path / "ours.h5", "linear", SmallConfig)
+    assert load_pilot(tmp_path / "ours.h5").run(SEEN) == pytest.approx(expected, abs=1e-5)

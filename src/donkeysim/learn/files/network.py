@@ -213,12 +213,13 @@ def _scale_layer(layer: Layer, factor: float) -> tuple[Float32Array, ...]:
     settings = (layer.inner or layer).settings
     if "hard_sigmoid" not in settings.values():
         return layer.weights
-    if layer.class_name not in ("LSTM", "GRU") or settings.get("activation") == "hard_sigmoid":
+    class_name = (layer.inner or layer).class_name
+    if class_name not in ("LSTM", "GRU") or settings.get("activation") == "hard_sigmoid":
         raise PilotError(
             f"the layer {layer.name!r} has the activation hard_sigmoid, which Keras 2 and 3 compute differently; only "
             "the gates of an LSTM or a GRU can have it (recurrent_activation)."
         )
-    factors = [factor, factor, 1.0, factor][: 4 if layer.class_name == "LSTM" else 3]
+    factors = [factor, factor, 1.0, factor][: 4 if class_name == "LSTM" else 3]
     return tuple(_scale_weight(weight, factors) for weight in layer.weights)
 
 
