@@ -7,7 +7,7 @@ import pytest
 
 from donkeysim.core.errors import PilotError
 from donkeysim.learn.backend import import_keras
-from donkeysim.learn.files.model_file import load_model, save_model
+from donkeysim.learn.files.model_file import load_model, read_layers, save_model
 from donkeysim.learn.pilot import load_pilot
 from stand_ins.untrained_models import SmallConfig, make_picture, predict
 
@@ -184,3 +184,14 @@ def test_hard_gates_for_every_row_keep_what_they_say_in_h5(tmp_path):
     expected = predict(model, SEEN[None].astype(np.float32) / 255.0)[0].ravel().tolist()
     save_model(model, tmp_path / "ours.h5", "linear", SmallConfig)
     assert load_pilot(tmp_path / "ours.h5").run(SEEN) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("ending", [".h5", ".keras"])
+@pytest.mark.parametrize("is_input", [False, True])
+def test_an_output_that_is_said_twice_or_is_an_input_is_refused(is_input, ending, tmp_path):
+    keras = import_keras()
+    numbers = keras.Input((3,), name="numbers")
+    said = keras.layers.Dense(1, name="said")(numbers)
+    keras.Model(numbers, [said, numbers if is_input else said]).save(tmp_path / f"theirs{ending}")
+    with pytest.raises(PilotError, match=r"the network says '(said|numbers)' more than once, or as it came in; build"):
+        read_layers(tmp_path / f"theirs{ending}")

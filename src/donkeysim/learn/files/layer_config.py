@@ -356,8 +356,14 @@ def read_gates(network: Network, keras_version: str) -> Network:
     """Return a network, with weights, as it came from a file of a version of Keras ("2.2.4-tf"), in Keras 3's terms.
 
     Raises:
-        PilotError: It has hard_sigmoid elsewhere than at the gates of an LSTM or a GRU.
+        PilotError: It has hard_sigmoid elsewhere than at the gates of an LSTM or a GRU, or says something twice.
     """
+    outputs = network.outputs
+    if wrong := [name for name in outputs if name in network.inputs or outputs.count(name) > 1]:
+        raise PilotError(
+            f"the network says {wrong[0]!r} more than once, or as it came in; build it again with each output once, "
+            "behind a layer, load its weights into that, and save it."
+        )
     if _takes_bytes(network, keras_version):
         network = scale_pictures(network)
     return express_layers(network if keras_version.startswith("3.") else scale_gates(network, _FACTOR))
