@@ -1,13 +1,16 @@
 """Layers of other people's networks that look at rows, or turn and level them: the answers are those of Keras."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from donkeysim.core.errors import PilotError
 from donkeysim.learn.backend import import_keras
+from donkeysim.learn.files.layer_shapes import take_normalization
 from donkeysim.learn.files.model_file import load_model, read_layers, save_model
+from donkeysim.learn.files.network import Layer
 from donkeysim.learn.pilot import load_pilot
 from stand_ins.untrained_models import SmallConfig, make_picture, predict
 
@@ -118,7 +121,7 @@ def test_a_mean_at_the_edge_is_that_of_the_rows_that_are_there(written, tmp_path
             "joins GRU and GRU by None; it must",
         ),
         (lambda layers: layers.Conv1D(4, 3, padding="causal"), "has the padding 'causal'; only valid and same"),
-        (lambda layers: layers.LayerNormalization(axis=1), r"normalises over axis \[1\]; only the last ones can"),
+        (lambda layers: layers.LayerNormalization(axis=1), r"normalises over axis \[1\]; only the last ones, in order"),
         (
             lambda layers: lambda x: layers.UpSampling2D(2, interpolation="bilinear")(layers.Reshape((4, 4, 15))(x)),
             "enlarges by 'bilinear'; only nearest can be written, or put a Resizing in its place",
@@ -195,3 +198,11 @@ def test_an_output_that_is_said_twice_or_is_an_input_is_refused(is_input, ending
     keras.Model(numbers, [said, numbers if is_input else said]).save(tmp_path / f"theirs{ending}")
     with pytest.raises(PilotError, match=r"the network says '(said|numbers)' more than once, or as it came in; build"):
         read_layers(tmp_path / f"theirs{ending}")
+
+
+def test_axes_in_another_order_are_refused_as_keras_2_keeps_their_weights_in_it():
+    square = np.arange(16, dtype=np.float32).reshape(4, 4)
+    layer = Layer("LayerNormalization", "level", {"axis": [2, 3]}, (), (square, square))
+    assert take_normalization(layer, (15, 4, 4))[1] is square
+    with pytest.raises(PilotError, match=r"over axis \[3, 2\]; only the last ones, in order"):
+        take_normalization(replace(layer, settings={"axis": [3, 2]}), (15, 4, 4))

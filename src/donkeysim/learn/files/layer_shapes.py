@@ -81,10 +81,10 @@ def take_normalization(layer: Layer, shape: tuple[int, ...]) -> tuple[int, Float
         PilotError: It goes over others.
     """
     given = layer.settings.get("axis", -1)
-    axes = sorted(axis - (axis > 0) if axis >= 0 else axis + len(shape) for axis in spread(given, 1))
+    axes = [axis - (axis > 0) if axis >= 0 else axis + len(shape) for axis in spread(given, 1)]
     own = shape[len(shape) - len(axes) :]
     if axes != list(range(len(shape) - len(axes), len(shape))):
-        raise PilotError(f"the layer {layer.name!r} normalises over axis {given}; only the last ones can be written.")
+        raise PilotError(f"the layer {layer.name!r} normalises over axis {given}; only the last ones, in order.")
     flags = [bool(layer.settings.get(key, True)) for key in ("scale", "center")]
     weights = iter(take_weights(layer, *[own] * sum(flags)))
     factor, shift = (
@@ -279,7 +279,8 @@ def _split_activation(layer: Layer, activation: Any) -> list[Layer]:
     before: list[Layer] = []
     if layer.class_name in RECURRENT:
         name = activation["class_name"] if isinstance(activation, Mapping) else activation
-        raise PilotError(f"the {layer.class_name} {layer.name!r} has the activation {name}; it can have tanh only.")
+        known = "tanh, relu or sigmoid" if layer.class_name == "SimpleRNN" else "tanh"
+        raise PilotError(f"the {layer.class_name} {layer.name!r} has the activation {name}; it can have {known} only.")
     if layer.class_name != "Activation":
         plain = {**layer.settings, "activation": "linear"}
         before = _express(replace(layer, name=f"{layer.name}_before", settings=plain))
