@@ -1,4 +1,9 @@
-"""A network as plain data between the file formats: layers of Keras with their settings, weights and connections."""
+"""A network as plain data between the file formats: layers of Keras with their settings, weights and connections.
+
+Further down stands what makes one network of another, whatever file it came from: of pictures in other units, of gates
+as another version of Keras has them, of layers that are done to every picture of a sequence. What says a class of
+layers by others stands in `layer_shapes`.
+"""
 
 from __future__ import annotations
 
@@ -289,10 +294,8 @@ def split_ways(layer: Layer) -> list[Layer]:
     """Return the layers that a `Bidirectional` runs, forwards first; of another layer itself."""
     if "merge_mode" not in layer.settings:
         return [layer]
-    settings, half = (
-        {key: layer.settings[key] for key in layer.settings if key != "merge_mode"},
-        len(layer.weights) // 2,
-    )
+    settings = {key: value for key, value in layer.settings.items() if key != "merge_mode"}
+    half = len(layer.weights) // 2
     return [
         replace(layer, settings={**settings, "go_backwards": is_turned}, weights=weights)
         for is_turned, weights in ((False, layer.weights[:half]), (True, layer.weights[half:]))
