@@ -4,9 +4,12 @@ import functools
 import random
 
 import numpy as np
+import pytest
 
 from donkeysim.learn.architectures import build_model
+from donkeysim.learn.files.model_file import load_model, save_model
 from donkeysim.learn.kinds import KINDS
+from donkeysim.learn.pilot import load_pilot
 
 PARAMETER_COUNTS = {
     "linear": 817_028,
@@ -67,6 +70,29 @@ def predict(model, inputs):
     outputs = model(inputs, training=False)
     outputs = outputs if isinstance(outputs, list) else [outputs]
     return [output.detach().numpy()[0] for output in outputs]
+
+
+READ_AND_WRITTEN = {".h5": (".keras", ".tflite"), ".keras": (".h5", ".onnx")}
+"""What a network of either file is written as again: every kind once, as each of them takes a while."""
+
+
+def check_files(model, seen, folder):
+    """Assert that a network answers as Keras does when it was saved, and once more from all files it is written to.
+
+    Returns:
+        The layers that it is trained further with.
+    """
+    expected = np.concatenate([output.ravel() for output in predict(model, seen[None].astype(np.float32) / 255.0)])
+    layers = []
+    for ending, others in READ_AND_WRITTEN.items():
+        model.save(folder / f"theirs{ending}")
+        assert load_pilot(folder / f"theirs{ending}").run(seen) == pytest.approx(expected, abs=1e-5)
+        again = load_model(folder / f"theirs{ending}")
+        layers += again.layers
+        for written in others:
+            save_model(again, folder / f"ours{written}", "linear", SmallConfig)
+            assert load_pilot(folder / f"ours{written}").run(seen) == pytest.approx(expected, abs=1e-5)
+    return layers
 
 
 def list_kinds():
