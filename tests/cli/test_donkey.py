@@ -2,18 +2,31 @@
 
 import argparse
 import contextlib
+import os
+import subprocess
+import sys
 from importlib import import_module
 
 import pytest
 
 from donkeysim.cli import donkey
 from donkeysim.cli.donkey import COMMANDS, run
+from donkeysim.drive.options import BROKEN_PIPE_CODE
 
 
 def test_without_a_command_all_of_them_are_listed(capsys):
     assert run([]) == 0
     listed = capsys.readouterr().out
     assert all(f"  {name} " in listed for name in COMMANDS)
+
+
+def test_whoever_reads_the_help_may_have_enough_of_it():
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w", encoding="utf-8") as pipe:
+        program = [sys.executable, "-c", "from donkeysim.cli.donkey import main; main()", "--help"]
+        done = subprocess.run(program, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (BROKEN_PIPE_CODE, "")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -92,8 +92,7 @@ def start() -> None:
 def run(given: Sequence[str]) -> int:
     """Run a command given as words and return its exit code."""
     if not given or given[0] in ("-h", "--help", "help"):
-        print(describe_commands())
-        return 0
+        return run_program(_print_commands, "donkey")
     if given[0] == "--version":
         print(f"donkeysim {__version__}")
         return 0
@@ -117,9 +116,10 @@ def _run_command(name: str, words: Sequence[str]) -> int:
     return int(command.run(arguments))
 
 
-def describe_commands() -> str:
-    """Return the list of commands as the help shows it."""
+def _print_commands() -> int:
+    """Print the list of commands."""
     width = max(map(len, COMMANDS))
     rows = "\n".join(f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items())
     head = "usage: donkey COMMAND [options]\n\nThe available commands are:"
-    return f"{head}\n{rows}\n\nRun donkey COMMAND --help for details."
+    print(f"{head}\n{rows}\n\nRun donkey COMMAND --help for details.")
+    return 0
