@@ -85,6 +85,20 @@ DRAW = """([width, height, { isBehind = true, hidden = [], mirrors = false }]) =
 }"""
 """Draw from behind the first car, or from near the floor; of ground and strips of road on it, some may be hidden."""
 
+TURN_LEAVES = """() => {
+  let count = 0;
+  document.querySelector(".drawn-here").viewer.place.root.traverse(({ material, geometry }) => {
+    if (!material?.alphaTest) return;
+    const { normal } = geometry.attributes;
+    for (let index = 0; index < normal.count; index++) {
+      normal.setXYZ(index, -normal.getX(index), -normal.getY(index), -normal.getZ(index));
+    }
+    normal.needsUpdate = true;
+    count += 1;
+  });
+  return count;
+}"""
+
 SLIDE = """(sideways) => {
   const { marks, moments, place } = document.querySelector(".drawn-here").viewer, [car] = moments.newest.cars;
   const pose = (step) => [0.05 * step * !sideways, 0.05 * step * sideways, 0.1, 1, 0, 0, 0];
@@ -263,6 +277,23 @@ def test_a_road_that_lies_on_the_ground_is_never_below_it(drawing_browser):
     covered = (strip != nothing).any(axis=2)
     assert covered.mean() > 0.1
     assert (np.abs(shown - strip).max(axis=2) < 20.0)[covered].mean() > 0.93, "all but its edges"
+
+
+def test_crowns_have_one_light_whichever_way_their_cards_face(drawing_browser):
+    served, stage = ServedApp(), ShownSimulator("mountain_track")
+    stage.put(0.1)
+    served.start(create_app(stage, wire_port=None))
+    page = drawing_browser.new_page(viewport={"width": 700, "height": 500})
+    try:
+        page.goto(f"{served.address}/?draw=low")
+        chromium.wait_on_page(page, lambda: chromium.count_drawn(page) > 0, "nothing was drawn")
+        before = read_picture(page.evaluate(DRAW, [320, 240, {}]))
+        assert page.evaluate(TURN_LEAVES) > 0
+        after = read_picture(page.evaluate(DRAW, [320, 240, {}]))
+    finally:
+        page.close()
+        served.close()
+    assert np.abs(before - after).max() <= 2.0
 
 
 def test_what_is_drawn_is_what_is_simulated(drawing_browser):

@@ -105,7 +105,7 @@ export function findKeeping({ userData: { alpha_factors: factors = [] } }) {
   return Array.from({ length: LEVELS }, (_, level) => factors[level] ?? factors.at(-1) ?? 1);
 }
 
-/** Leaves let light through: their backs are as bright as their fronts, and the sun reaches around them. */
+/** Crowns are cards that cross: lit as one round thing that faces the eye, or where they meet would be an edge of light. */
 export function addLeaves(material) {
   material.onBeforeCompile = (shader) => {
     shader.uniforms.keeping = { value: findKeeping(material) };
@@ -124,7 +124,7 @@ export function addLeaves(material) {
         diffuseColor.a = mix(edge, covered, smoothstep(1.3, 1.9, factor)); // wires thinner than pixels are faint, or they would be crumbs
         if (diffuseColor.a < 0.05) discard;`)
       .replace("#include <normal_fragment_begin>", `#include <normal_fragment_begin>
-        normal = normalize(normal + 1.2 * (viewMatrix * vec4(0.0, 0.0, 1.0, 0.0)).xyz);`);
+        normal = normalize(normalize(vViewPosition) + 0.7 * (viewMatrix * vec4(0.0, 0.0, 1.0, 0.0)).xyz);`);
   };
   material.customProgramCacheKey = () => "leaves";
 }
