@@ -16,7 +16,7 @@ QUICK = ["--cars", "8", "--laps", "1", "--page", "0"]
         (["--minutes", "0"], "number above 0"),
         (["--steps", "0"], "whole number above 0"),
         (["--teacher", "nobody"], "learned"),
-        (["--resume", "nowhere"], "to go on with"),
+        (["--resume", "nowhere"], "to continue from"),
         (["--track", "nowhere"], "nowhere"),
         (["--from", "nowhere.h5"], "nowhere.h5"),
         (["--randomize", "nothing"], "nothing"),

@@ -337,7 +337,7 @@ def test_the_report_needs_nothing_else(tmp_path):
 def test_a_folder_that_holds_something_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     make_store(tmp_path, pretend)
-    with pytest.raises(SpecError, match="go on with --resume"):
+    with pytest.raises(SpecError, match="continue with --resume"):
         make_store(tmp_path, pretend)
     assert donkey.run(["sweep", "--resume", "nowhere"]) != 0
     assert "holds no sweep" in capsys.readouterr().err

@@ -110,7 +110,7 @@ def test_a_disk_that_is_full_for_a_while_costs_no_training(tub, tmp_path, monkey
     result = learn(tub, tmp_path)
     assert len(result.history["loss"]) == 4
     assert disk.refused >= 1
-    assert "make room and try again. Training goes on" in caplog.text
+    assert "make room and try again. Training continues" in caplog.text
     assert [array.tolist() for array in load_model(result.model_path).get_weights()] == disk.learnt
     assert len(read_entries(tmp_path)) == 1
 

@@ -205,7 +205,7 @@ def test_a_camera_that_was_found_is_written(tub, found, tmp_path, capsys, monkey
     assert run(["place", str(tub), "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out
     assert "24.0° down, found from the drive" in said
-    assert "give --width" in said
+    assert "by --width" in said
     camera = find_floor_camera(load_camera(str(tmp_path / "round_room_camera.toml")), load_car("original"))
     assert camera.mount.pitch == pytest.approx(CAMERA.mount.pitch)
     assert camera.lens.focal == pytest.approx(CAMERA.lens.focal)

@@ -370,7 +370,7 @@ def test_random_roads_differ_and_take_turns_in_style():
 
 
 def test_a_folder_without_a_task_or_with_a_broken_one_is_refused(tmp_path):
-    with pytest.raises(SpecError, match="to go on with"):
+    with pytest.raises(SpecError, match="to continue from"):
         read_task(tmp_path)
     (tmp_path / "task.json").write_text('{"format": 99}')
     with pytest.raises(SpecError, match="format 99"):

@@ -22,11 +22,11 @@ LEAST_CONTRAST = 16.0
 
 # Two lines are wanted; the rest is room for a neighbouring lane's lines and for reflections that stand out more.
 PER_ROW = 8
-"""So many markings of a row of pixels are kept, the clearest."""
+"""How many markings of a row of pixels are kept, the clearest."""
 
 # `_try_pairs` compares every trial with every marking: 600 times 900 numbers are quick and fit into a cache.
 MOST_MARKINGS = 900
-"""More than so many of a picture are thinned out."""
+"""More than this many of a picture are thinned out."""
 
 # With a tenth of the markings on a line, one pair in a hundred is: 600 pairs miss it with a chance of 0.99^600 = 0.2 %.
 TRIALS = 600
@@ -34,7 +34,7 @@ TRIALS = 600
 
 # The lane's two, its neighbours' two, and one that is no line of the road.
 CLEAR_LINES = 5
-"""So many lines that are clear by themselves are looked for in a picture."""
+"""How many lines that are clear by themselves are looked for in a picture."""
 
 # The peak of a marking is found to a pixel; half a pixel more allows for what the lens model leaves.
 NEAR = 1.5
@@ -167,7 +167,7 @@ class LaneFinder:
         clear = [self._find_clear(markings) for markings in seen]
         level = find_level(clear, self._near)
         sides = [self._find_sides(*each, level) for each in zip(seen, clear, strict=True)]
-        # Who keeps to a lane has the middle of the road on one side; who drives along the middle, now left, now right.
+        # Whoever keeps to a lane has the middle of the road on one side, and along the middle now left, now right.
         middles = [each.find_middle() for each in sides if each]
         changes = min(middles.count(-1), middles.count(1)) > CROSSED * len(middles)
         choose = Sides.choose_borders if changes else Sides.choose

@@ -97,7 +97,7 @@ def load_config(
         config_path: The config.py; without it the one in the working folder.
         myconfig: File next to it, or anywhere when absolute, whose keys win.
         driving: The car is to be driven, so that `DONKEY_GYM = False` is an error, and so is a wrong value of a key
-            that only driving uses. Wrong ones that only training, a joystick or a pilot uses are told and spared.
+            that only driving uses. Wrong ones that only training, a joystick or a pilot uses are only warned about.
         changes: Keys whose values win over those of the files; of the folder's own keys only.
 
     Raises:
@@ -178,7 +178,7 @@ def check_values(config: Config, users: Container[str] = frozenset(USED_BY.value
 
     Args:
         config: Changed where a number is limited or a key spared.
-        users: Of `keys.USED_BY`: those whose keys must be right; keys of others are told and spared.
+        users: Of `keys.USED_BY`: those whose keys must be right; keys of others are only warned about.
 
     Raises:
         SpecError: A key has a value that it does not take; the text says where it stands and what it takes.

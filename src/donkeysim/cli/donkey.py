@@ -51,7 +51,7 @@ COMMANDS = {
 FORMER_COMMANDS = {
     "tubcheck": "donkey tubclean TUB --report says what is wrong with a tub, donkey doctor FOLDER what works of it",
     "ui": "donkey tubclean TUB cuts a tub in the browser, donkey train trains, manage.py drive has a page to drive by",
-    "contrain": "donkey train --transfer FILE goes on from a pilot when there are more records",
+    "contrain": "donkey train --transfer FILE continues from a pilot when there are more records",
     **dict.fromkeys(("findcar", "consync"), "it is for a real car: use donkeycar's"),
 }
 """Commands of one or another version of donkeycar, and what to do instead."""

@@ -239,7 +239,7 @@ def _list_pilot_steps(path: Path, car: Path | None) -> list[Step]:
 
 
 def _take_picture(car: Path, shape: tuple[int, ...]) -> ByteArray:
-    """Return a black picture as a car shows it to pilots, or of a shape where its config is broken, which is told."""
+    """Return a black picture as a car shows it to pilots, or of a shape where its config is broken (reported)."""
     from donkeysim.car.config import load_config
     from donkeysim.car.transform import make_transform
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 def add_host_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe what hosting races takes beside what every race takes."""
     add = parser.add_argument
-    add("--cars", type=int, default=0, metavar="N", help="begin when so many have come (default: when you say so)")
-    add("--wait", type=float, default=0.0, metavar="S", help="begin after so many seconds, with whoever has come")
-    add("--races", type=int, default=0, metavar="N", help="end after so many races (default: go on until Ctrl-C)")
+    add("--cars", type=int, default=0, metavar="N", help="begin when N cars have come (default: when you say so)")
+    add("--wait", type=float, default=0.0, metavar="S", help="begin after S seconds, with whoever has come")
+    add("--races", type=int, default=0, metavar="N", help="end after N races (default: run until Ctrl-C)")
     add("--pause", type=float, default=20.0, metavar="S", help="seconds in the paddock between races (default 20)")
     add("--training-telemetry", action="store_true", help="tell clients where their cars are: pos_*, vel_*, cte")
     server = parser.add_argument_group("the server")

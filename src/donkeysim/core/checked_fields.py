@@ -1,4 +1,4 @@
-"""Whether a dataclass has what its annotations say, told in a sentence where it has not.
+"""Whether a dataclass has what its annotations say, with a sentence where it has not.
 
 Specs and settings are filled by programs that no type checker has seen, in notebooks above all.
 """

@@ -21,7 +21,7 @@ from donkeysim.core.workers import Workers
 T = TypeVar("T")
 
 GPU_THREADS = 64
-"""Threads of a block. Physics needs so many registers that few more would run at once; pictures fill a GPU with it."""
+"""Threads of a block. Physics needs enough registers that few more would run at once; pictures fill a GPU with it."""
 
 
 class Cuda:

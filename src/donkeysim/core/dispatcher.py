@@ -166,7 +166,7 @@ class RepeatedCall:
 
 
 def _are_alike(one: Any, other: Any) -> bool:
-    """Return whether two arguments have one type for Numba: rows that are told anew in each call, for example."""
+    """Return whether two arguments have one type for Numba: rows that are given anew in each call, for example."""
     if one is other:
         return True
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):

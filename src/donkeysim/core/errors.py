@@ -18,7 +18,7 @@ class SpecError(DonkeySimError):
     """A specification (file, option, message field) asks for something impossible or unknown.
 
     Attributes:
-        key: Which value of a file it is about, such as "walls[3].gap"; "": the file as a whole. Who knows the file puts
+        key: Which value of a file it is about, such as "walls[3].gap"; "": the whole file. Whatever knows the file puts
             its name and the line before the text. None: the text says itself what it is about.
     """
 
@@ -78,7 +78,7 @@ def is_slip(given: str, name: str) -> bool:
 
 
 def shorten(text: str, most: int = 80) -> str:
-    """Return a text of at most so many characters; three dots stand for what was cut off."""
+    """Return a text of at most `most` characters; three dots stand for what was cut off."""
     return text if len(text) <= most else text[: most - 3] + "..."
 
 

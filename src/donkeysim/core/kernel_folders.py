@@ -140,7 +140,7 @@ def find_cache_folder() -> Path:
 
 
 def note_unsaved(name: str, reason: str) -> None:
-    """Take note that the cache folder did not take a kernel; the first time it is told."""
+    """Take note that the cache folder did not take a kernel; the first time it is logged."""
     if not _unsaved:
         _log.warning("compiled kernels cannot be kept in %s (%s); each start will compile them", CACHE_FOLDER, reason)
     _unsaved.append(name)

@@ -130,7 +130,7 @@ class SharedPages:
 
 
 def share_pages(content: WordArray, room: int) -> SharedPages | None:
-    """Return a copy to begin arrays of so many numbers with; None: the system has no memory that can be shared so."""
+    """Return a copy to begin arrays of `room` numbers with; None: the system has no memory that can be shared so."""
     try:
         return SharedPages(content, room)
     except (AttributeError, OSError):  # Linux alone has files without a name

@@ -15,7 +15,7 @@ from donkeysim.core.errors import DonkeySimError
 from donkeysim.drive.control_report import CarReport
 from donkeysim.drive.control_state import ControlState, Driver, read_message
 
-# Three seconds of news at 20 Hz; a page that is farther behind is better told the present.
+# Three seconds of news at 20 Hz; a page that is farther behind gets the present instead.
 LONGEST_QUEUE = 64
 """News that a client has not taken; older ones are dropped."""
 

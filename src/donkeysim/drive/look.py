@@ -58,7 +58,7 @@ def read_gym_conf(config: Config) -> dict[str, Any]:
 
 
 def keep_look(config: Config, look: Look) -> None:
-    """Keep what was chosen for the next drives; a disk that takes no more is only told."""
+    """Keep what was chosen for the next drives; a full disk is only logged."""
     kept = _KeptLook(look, _list_own(getattr(config, "GYM_CONF", None) or {}))
     try:
         _find_file(config).parent.mkdir(exist_ok=True)

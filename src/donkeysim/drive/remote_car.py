@@ -22,7 +22,7 @@ from donkeysim.envs.sensor_frame import SensorFrame
 RETRY_SECONDS = 1.0
 """Time between two attempts to connect again [s]."""
 
-# Loading takes some ten seconds and compiling a minute: a line now and then shows that it goes on.
+# Loading takes some ten seconds and compiling a minute: a line now and then shows progress.
 TELL_SECONDS = 3.0
 """While a started simulator loads, its last line is passed on this often [s]."""
 

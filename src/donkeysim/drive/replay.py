@@ -80,7 +80,7 @@ def compare_drive(
 ) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
     """Return what the driver did and what a pilot says, (angle, throttle) each, for the first `limit` records.
 
-    Records without a picture, or without the driver's command, are passed over and told.
+    Records without a picture, or without the driver's command, are skipped, with a warning.
 
     Raises:
         TubError: No record is wanted, none has a picture, none says what the driver did, or one lacks something else.

@@ -34,12 +34,12 @@ CHANNELS = (
 """What every drive records: names and types in the tub."""
 
 TEACHER = "teacher"
-"""Who drives unless somebody else is asked for."""
+"""The driver where no other is asked for."""
 
 REDRAW_TIME = 4.0
 """How long what is drawn stays [s, simulated]."""
 
-# Long enough for the driver, who comes back from every push, to do so; who has not by then has failed.
+# Long enough for the driver, who comes back from every push, to do so; one that has not by then has failed.
 PATIENCE = 5.0
 """Time off the road after which the driver has failed [s, simulated]."""
 

@@ -134,7 +134,7 @@ def _read_gym_conf(config: Config) -> EnvConf:
 
 
 def _leave_out_size(table: dict[str, Any], shape: tuple[int, int, int]) -> dict[str, Any]:
-    """Return the rest of a table; that the picture has another size is told."""
+    """Return the rest of a table, with a warning if the picture has another size."""
     own = {**dict(zip(("img_h", "img_w", "img_d"), map(str, shape), strict=True)), "cam_resolution": str(shape)}
     for key in own.keys() & table.keys():
         given = table[key]

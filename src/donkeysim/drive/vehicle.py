@@ -246,7 +246,7 @@ class Vehicle:
                 result = wired.call(*self.memory.read(wired.inputs))
                 if result is not None:
                     self.memory.write(wired.outputs, result)
-            except Exception as error:  # noqa: BLE001 - whatever a part does, the car must stop and say which part it was
+            except Exception as error:  # noqa: BLE001 - whatever a part does, the car stops and says which part it was
                 self._fail(wired, error)
                 return
             wired.times.add(begun, time.perf_counter())
@@ -270,7 +270,7 @@ class Vehicle:
         self._signals.doing = f"{what} of {wired.name}"
         try:
             method()
-        except Exception as error:  # the parts after it must still be told
+        except Exception as error:  # the parts after it must still be shut down
             logger.error("%s failed in %s:", wired.name, what, exc_info=error)
 
     def _join_threads(self) -> None:

@@ -33,7 +33,7 @@ from donkeysim.world.tracks.terrain.ground import sample_height
 PERIOD = 0.05
 """Time between two calls of `drive` [s]."""
 
-# Slower than the steady path follower (0.55 and 1.5 m/s): who learns from this driver makes errors of its own, and
+# Slower than the steady path follower (0.55 and 1.5 m/s): a pilot of such driving makes errors of its own, and
 # needs grip and time to come back.
 GRIP, TOP_SPEED = GripUse(0.45, 0.4), 1.3
 """Use of the grip in bends, and greatest speed [m/s]."""

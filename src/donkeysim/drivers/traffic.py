@@ -20,8 +20,8 @@ PASS_SPEED = 1.3
 STANDING = 0.2
 """Speed below which a car stands [m/s]."""
 
-# Cars are 0.2 m wide, 0.22 m over their wheels: 6 cm between them are aimed at. Who is beside a car already goes on as
-# long as the bodies do not touch, as stopping there would block the road.
+# Cars are 0.2 m wide, 0.22 m over their wheels: 6 cm between them are aimed at. A car that is beside another already
+# continues as long as the bodies do not touch, as stopping there would block the road.
 CLEAR, NARROW, WIDE = 0.28, 0.2, 0.45
 """Distances of two cars' middles across the line [m]: aimed at when passing, least when beside a standing car, and
 within which a moving car is ahead rather than beside."""

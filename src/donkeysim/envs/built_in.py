@@ -57,10 +57,10 @@ class BuiltInCar:
         self._moment_count = 0
 
     def open(self, report: CompileReport | None = None) -> None:
-        """Compile what driving needs (half a minute the first time, told to `report`) and put the car on its start.
+        """Compile what driving needs (half a minute the first time, see `report`) and put the car on its start.
 
         Args:
-            report: Told how far it is; None: the log is told where it takes long.
+            report: Called with how far it is; None: what takes long is logged.
         """
         if report is None:
             compile_aloud(self.simulator)
@@ -77,7 +77,7 @@ class BuiltInCar:
         The same seed gives the same episode, bit for bit.
 
         Args:
-            seed: Of every random number from now on; None: go on with new ones.
+            seed: Of every random number from now on; None: continue with new ones.
             start: Where on the path; None: on the grid.
         """
         with self.lock:
@@ -99,7 +99,7 @@ class BuiltInCar:
             return self.observe()
 
     def regen_road(self, message: Message) -> None:
-        """Go on on another road, made as a `regen_road` says; the next episode begins there.
+        """Continue on another road, made as a `regen_road` says; the next episode begins there.
 
         Raises:
             SceneError: The scene's road is not a generated one.
@@ -157,7 +157,7 @@ class BuiltInCar:
         return list_scenes()
 
     def go_to(self, scene: str) -> None:
-        """Go on in a scene, if the car is not there; the next episode begins there.
+        """Continue in a scene, if the car is not there; the next episode begins there.
 
         Raises:
             SceneError: There is no such scene.
@@ -167,7 +167,7 @@ class BuiltInCar:
                 self.move(scene, self.prepare_place(scene))
 
     def move(self, scene: str, place: Place) -> None:
-        """Go on in another place, at its start; the next episode begins there."""
+        """Continue in another place, at its start; the next episode begins there."""
         self.simulator.change_scene(self._specify_other(scene), place)
         self._begin_anew()
         self._beginning = self._find_beginning()
@@ -192,7 +192,7 @@ class BuiltInCar:
         return specify_place(scene, self._conf if is_generated else replace(self._conf, road=None))
 
     def reset(self) -> None:
-        """Put the car back to its start; time goes on, as in the original."""
+        """Put the car back to its start; time runs on, as in the original."""
         self.simulator.reset_car(self.row)
         self._lap_times = ()
 
@@ -205,14 +205,14 @@ class BuiltInCar:
         self.simulator.drive_car(self.row, steer, min(max(throttle, -1.0), 1.0), min(max(brake, 0.0), 1.0))
 
     def advance(self, step_count: int = STEPS_PER_FRAME) -> None:
-        """Let time pass by so many physics steps of 1/480 s."""
+        """Let `step_count` physics steps of 1/480 s pass."""
         self.simulator.step(step_count)
         for event in self.simulator.list_events():
             if event.kind == EVENT_LAP:
                 self._lap_times = (*self._lap_times, event.value)
 
     def observe(self, with_pictures: bool = True) -> SensorFrame:
-        """Return what the car senses now, its pictures drawn anew or those of before; hits are told once."""
+        """Return what the car senses now, its pictures drawn anew or those of before; hits are reported once."""
         simulator, row = self.simulator, self.row
         if with_pictures:
             simulator.render((row,))

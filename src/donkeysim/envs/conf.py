@@ -158,7 +158,7 @@ def supply_defaults(conf: dict[str, Any]) -> None:
 
 
 def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
-    """Return a checked `conf`; keys that are no slips of one are a program's own, told and passed over.
+    """Return a checked `conf`; keys that are no slips of one are a program's own, logged and skipped.
 
     Raises:
         SpecError: A key that is nearly one, or a value that is not possible.
@@ -364,7 +364,7 @@ def make_lidar_message(lidar: Mapping[str, Any]) -> Message:
 
 
 def read_lidar(message: Message, before: LidarSpec | None = None) -> LidarSpec:
-    """Return the lidar that a simulator makes of a message after another, once what it changes about it is told."""
+    """Return the lidar that a simulator makes of a message after another, once what it changes about it is logged."""
     from donkeysim.wire.settings import change_lidar  # it loads the simulator, which takes two seconds
 
     request = read_request(message).request

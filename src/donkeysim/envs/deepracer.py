@@ -74,7 +74,7 @@ def _make_reward(name: str, make_functions: Callable[[int], list[Function]]) -> 
 
 
 class _Params(dict[str, Any]):
-    """What a function is told; it remembers which parameter was asked for that there is not."""
+    """What a function is given; it remembers which parameter was asked for that there is not."""
 
     unknown: KeyError | None = None
 
@@ -87,7 +87,7 @@ def _ask(name: str, function: Function, params: dict[str, Any]) -> float:
     """Return what a function says.
 
     Raises:
-        SpecError: It asks for what is not told, fails, or says something else than a finite number.
+        SpecError: It asks for what is not given, fails, or says something else than a finite number.
     """
     told = _Params(params)
     try:
@@ -145,7 +145,7 @@ class _Thing(NamedTuple):
 
 
 class _Course:
-    """What functions are told: of steps, and of paths and things, which are looked at again only when they change."""
+    """What functions are given: of steps, and of paths and things, which are looked at again only when they change."""
 
     def __init__(self) -> None:
         self._lines: dict[int, _Line] = {}

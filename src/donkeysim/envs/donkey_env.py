@@ -187,7 +187,7 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         """Put the car on its start; with a seed the episode is repeatable bit for bit (in this process).
 
         Args:
-            seed: Of all that is random from now on; None goes on with new random numbers.
+            seed: Of all that is random from now on; None continues with new random numbers.
             options: `s`, `offset` [m] and `yaw` [rad]: where on the path to begin, in this process only.
 
         Raises:
@@ -274,7 +274,7 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         return float(self._viewer.handler.calc_reward(self._is_over))
 
     def _make_info(self, moment: SensorFrame) -> dict[str, Any]:
-        """Return what is told of a moment: laps only where the original would report the start line."""
+        """Return what is reported of a moment: laps only where the original would report the start line."""
         if isinstance(self.car, BuiltInCar) and self.car.simulator.scene.start.is_silent:
             moment = replace(moment, lap_times=())
         return make_info(moment, self.conf.lidar)

@@ -1,9 +1,9 @@
 """Arrays to and from other libraries without a copy: DLPack, and CUDA's array interface.
 
 Whoever takes a `DeviceArray` (`torch.from_dlpack`, `jax.dlpack.from_dlpack`) sees the very memory that the batch writes
-in every step; a reference that the taker holds keeps that memory alive. On a GPU the taker's stream is told to wait for
-what has been enqueued so far; who takes an array once and reads it in later steps reads it on the same stream, or asks
-the device to `order` its own.
+in every step; a reference that the taker holds keeps that memory alive. On a GPU the taker's stream waits for
+what has been enqueued so far; read an array that was taken once in later steps on that same stream, or ask the device
+to `order` another one.
 """
 
 import ctypes
@@ -86,7 +86,7 @@ class DeviceArray:
         return self._device.dlpack_device
 
     def __dlpack__(self, *, stream: int | None = None, copy: bool | None = None, **_: Any) -> Any:
-        """Return a capsule around this memory; `stream`: of the taker, told to wait for what runs now; -1: not told."""
+        """Return a capsule around this memory; `stream`: of the taker, to wait for what runs now; -1: not to."""
         if copy:
             raise BufferError("the array is lent as it is; copy what you have taken.")
         if stream is not None and stream != -1:
@@ -132,7 +132,7 @@ def is_lent(taken: Any, lent: DeviceArray, device: Device) -> bool:
     try:
         seen = DeviceArray(take_array(taken, device), device)
         return seen.dtype == lent.dtype and seen.find_pointer() == lent.find_pointer()
-    except Exception:  # noqa: BLE001  (of any library; who cannot tell is taken for a copy, which is always right)
+    except Exception:  # noqa: BLE001  (of any library; if it cannot tell, it gets a copy, which is always right)
         return False
 
 

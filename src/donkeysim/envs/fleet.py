@@ -268,7 +268,7 @@ class Fleet:
         """Go back to a moment of this fleet, or of one made alike, and return the step as it was then.
 
         Args:
-            worlds: Only these; the others go on as they are.
+            worlds: Only these; the others continue as they are.
 
         Raises:
             ShapeError: The moment is of a fleet with other numbers of worlds or cars.

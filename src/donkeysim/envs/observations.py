@@ -190,7 +190,7 @@ class Observer:
         self._write(begins, self._index, is_for_all=False)
 
     def copy_over(self) -> None:
-        """Go on with the other set of arrays, if there are two, as a copy of the last one."""
+        """Continue with the other set of arrays, if there are two, as a copy of the last one."""
         before = self._index
         self._index = now = (before + 1) % self._set_count
         if now != before:
@@ -360,6 +360,6 @@ def copy_observation(seen: Observation, car: int | None = None) -> Observation:
 
 
 def stack_space(space: Box, stack: int) -> Box:
-    """Return the space of so many moments at once, along the last axis."""
+    """Return the space of `stack` moments at once, along the last axis."""
     shape = (*space.shape[:-1], space.shape[-1] * stack)
     return gymnasium.spaces.Box(space.low.flat[0], space.high.flat[0], shape, space.dtype.type)

@@ -1,4 +1,4 @@
-"""The environments' ids, told to Gymnasium when it is there.
+"""The environments' ids, registered with Gymnasium when it is there.
 
 `import donkeysim` must make `gymnasium.make("donkey-generated-track-v0")` work, whichever of the two is imported
 first, and must stay light: `donkey_sim` opens its socket before numpy, which Gymnasium imports. So the ids are
@@ -82,7 +82,7 @@ def register_ids() -> None:
 
 
 def _list_own_tracks() -> dict[str, str]:
-    """Return ids for the tracks in the folders of `DONKEYSIM_TRACKS`; a folder that is missing is told at first use."""
+    """Return ids for the tracks in the folders of `DONKEYSIM_TRACKS`; a missing folder is reported at first use."""
     if not os.environ.get(VARIABLE):
         return {}
     from donkeysim.core.errors import SceneError

@@ -74,7 +74,7 @@ def read_line(line: bytes) -> dict[str, Any]:
 
 
 def tell_listener(listeners: Listeners, message: dict[str, Any]) -> None:
-    """Call the function of a message's kind, if there is one; one that fails is told of and loses nothing else."""
+    """Call the function of a message's kind, if there is one; one that fails is logged and loses nothing else."""
     kind = message["msg_type"]
     listener = listeners.get(kind)
     if listener is None:

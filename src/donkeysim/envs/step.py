@@ -9,7 +9,7 @@ from donkeysim.world.ledger import Ledger
 from donkeysim.world.scene import Path
 
 RIVAL_COUNT = 3
-"""How many of the others are told, the nearest first."""
+"""How many of the others are observed, the nearest first."""
 
 RIVAL_WIDTH = 5
 """Numbers about each."""
@@ -18,7 +18,7 @@ RIVAL_LIMIT = 5.0
 """Numbers are cut to within ± this."""
 
 RIVAL_SCALE = 3.0
-"""Distance [m] and speed [m/s] that are told as 1."""
+"""Distance [m] and speed [m/s] that are observed as 1."""
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ class Task:
         reward: Of each step.
         ends: An episode is over (terminated) when one of them says so.
         time_limit: An episode is cut off (truncated) after so long [s]; None: never.
-        lap_limit: An episode is cut off after so many laps; None: never.
+        lap_limit: Laps after which an episode is truncated; None: never.
     """
 
     reward: Reward

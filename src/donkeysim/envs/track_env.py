@@ -174,7 +174,7 @@ class TrackEnv(ShownEnv[Observation]):
         """Begin an episode; with a seed it is repeatable bit for bit.
 
         Args:
-            seed: Of all that is random from now on; None goes on with new random numbers.
+            seed: Of all that is random from now on; None continues with new random numbers.
             options: `s`, `offset` [m] and `yaw` [rad]: where on the path to begin.
 
         Raises:

@@ -34,9 +34,9 @@ class TrackSettings:
         reward: Name of `tasks.REWARDS`, or a function of a `Step`.
         ends: Names of `tasks.ENDS`, or functions of a `Step`.
         time_limit: Episodes are truncated after so long [s]; None: never.
-        lap_limit: Episodes are truncated after so many laps; None: never.
+        lap_limit: Laps after which an episode is truncated; None: never.
         observe: One of `observations.OBSERVATIONS`, or several, which gives a dict.
-        stack: How many moments are told at once, along the last axis.
+        stack: How many moments are observed at once, along the last axis.
         camera: Of "camera", "grey", "depth" and "segmentation"; None: the car's, 160x120. Settings may name a
             preset or a file instead, which is then the experiment's.
         camera_b: Of "camera_b"; None: looks where the first one does.
@@ -189,7 +189,7 @@ def read_settings(
             and of `SceneSpec`. `look` may be several: each track in each of them; `randomization` may be whatever
             `world.randomization.read_randomization` takes.
         track: The track, or several, on which worlds take turns; those given by name take what `given` says of scenes.
-        beside: Names that the caller takes besides, to be told of when one is unknown.
+        beside: Names that the caller takes besides, to be listed when one is unknown.
 
     Raises:
         SceneError: There is no such track, or none of them offers a look.

@@ -148,7 +148,7 @@ class FleetVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         """Begin new episodes, all of them or those of `options["reset_mask"]`.
 
         Args:
-            seed: Of the first world, the next ones take the next numbers; or one for each; None goes on with new
+            seed: Of the first world, the next ones take the next numbers; or one for each; None continues with new
                 random numbers. Those of episodes that do not begin now are left aside.
             options: `reset_mask`, shape [num_envs], an array of NumPy or of the device: which; `s`, `offset` [m] and
                 `yaw` [rad]: where on the path.

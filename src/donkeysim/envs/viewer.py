@@ -167,7 +167,7 @@ class Handler:
         self.dq = self.missed_checkpoint = moment.is_disqualified
         if self._is_telling or self.fns.get("telemetry") is _take_in or isinstance(self._env.car, RemoteCar):
             return
-        self._is_telling = True  # what is told of may reset the car, which is not told once more
+        self._is_telling = True  # a handler may reset the car, which is not reported once more
         try:
             self.on_recv_message(make_telemetry(moment))
         finally:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from donkeysim.sim.simulator import Simulator
 
 TELL_SECONDS = 2.0
-"""Whoever waits longer is told what for [s]."""
+"""After this time it is logged what is waited for [s]."""
 
 STILL_SECONDS = 10.0
 """And then again this often [s]."""

@@ -105,7 +105,7 @@ class ShownEnv(MadeAnew, gymnasium.Env[Seen, Float32Array]):
         return *super().__reduce__(), {"spec": self.spec}
 
     def __init__(self, render_mode: str | None) -> None:
-        """Find a display if one is needed; where there is none, that is told and nothing is shown.
+        """Find a display if one is needed; where there is none, that is logged and nothing is shown.
 
         Raises:
             SpecError: There is no such mode.

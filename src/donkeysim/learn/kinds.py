@@ -48,7 +48,7 @@ def name_users(kind: str) -> tuple[str, ...]:
 def read_spec(config: object) -> PilotSpec:
     """Return the sizes that a car's configuration asks for; keys that it lacks take the original's defaults.
 
-    Those with a value that they do not take, too: who needs one has said so (`Config.require`, `name_users`).
+    Those with a value that they do not take, too: what needs one has said so (`Config.require`, `name_users`).
 
     Raises:
         SpecError: A size is not a positive number.

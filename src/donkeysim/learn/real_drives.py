@@ -170,7 +170,7 @@ def _shift(report: Report, number: int) -> Report:
 def _train_half(
     drive: JudgedDrive, records: Sequence[TubRecord], config: Config, limit: float, path: Path, report: Report
 ) -> None:
-    """Train a pilot on some records of a drive, for so many seconds at most, but one epoch at least."""
+    """Train a pilot on some records of a drive, for at most `limit` seconds, but at least one epoch."""
     own = {(record.session_id, record.index, record.timestamp_ms) for record in records}
     changes = {
         "TRAIN_FILTER": lambda view: (

@@ -1,6 +1,6 @@
 """Learning to come back from drives in which nobody strayed: what a recorded picture would be from beside the line.
 
-A tub shows the road from where its driver was, and no label for any other place; who learns from it alone strays a
+A tub shows the road from where its driver was, and no label for any other place; a pilot of it alone strays a
 little, sees what it never saw, and strays more (covariate shift). The floor is flat and the camera is known, so each
 picture can be moved over it, a little aside and turned, and labelled with the steering that leads back. What stands
 above the floor is moved as if it were far away.
@@ -68,7 +68,7 @@ PEDAL = 0.5
 """Time before and after over which the throttle is averaged [s]."""
 
 EXAMPLES = 40_000
-"""So many moved pictures are learned from, or `LEAST_PASSES` times all records where that is more."""
+"""How many moved pictures are learned from, or `LEAST_PASSES` times all records where that is more."""
 
 LEAST_PASSES = 4
 
@@ -181,7 +181,7 @@ class _View:
 def find_camera(config: Any) -> tuple[CameraSpec, CarSpec]:
     """Return the camera that a car's configuration describes, and the car that carries it.
 
-    A GYM_CONF that cannot be read stops driving, but no training: it is told, and a new car's camera is meant.
+    A GYM_CONF that cannot be read stops driving, but not training: it is logged, and a new car's camera is used.
     """
     height, width, _ = read_spec(config).image_shape
     try:

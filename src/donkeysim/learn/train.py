@@ -176,7 +176,7 @@ class _BestKeeper:
             if not self._has_written:
                 raise
             self.is_behind = True
-            _log.error("%s Training goes on; the best pilot is written again later.", error)
+            _log.error("%s Training continues; the best pilot is written again later.", error)
         else:
             self._has_written, self.is_behind = True, False
 

@@ -31,7 +31,7 @@ DARKEST = 8.0
 """Darker floor does not tell the light [grey level]."""
 
 FIT_EVERY, COARSE = 3, slice(None, None, 2)
-"""Of so many pictures one tells the light, and of it these rows and columns."""
+"""One of how many pictures measures the light, and which rows and columns of it."""
 
 COLUMNS = 1024
 """Of the picture of what is above the floor, once round; half as many rows from the zenith to the nadir."""
@@ -40,7 +40,7 @@ LOWEST = -0.1
 """What is seen lower is floor, wherever it was driven [rad]."""
 
 MOST_PICTURES = 300
-"""So many are enough: each shows a third of what is around."""
+"""How many are enough: each shows a third of what is around."""
 
 FADE = 0.5
 """So far from what was seen it is the mean colour of the highest, or lowest, that was [rad]."""

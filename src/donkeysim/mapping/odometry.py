@@ -2,7 +2,7 @@
 
 Each picture, seen from above, is laid on a submap: what the pictures of the last metre showed. Against a single
 picture the fixed pattern of lens, sensor and JPEG blocks would pull every motion towards none; in a submap it is
-averaged out. Where the floor shows nothing along the way, such as between two solid lines, the last motion goes on.
+averaged out. Where the floor shows nothing along the way, such as between two solid lines, the last motion continues.
 
 Reference:
     Hess, Kohler, Rapp, Andor, Real-time loop closure in 2D LIDAR SLAM, ICRA (2016), for submaps.
@@ -41,7 +41,7 @@ MOST_AHEAD, MOST_TURN = 0.8, 0.4
 """From what is expected to what is found, in heights of the camera and [rad]; more is a mistake."""
 
 MOST_LOST = 3
-"""After so many pictures that were not recognised a new submap begins."""
+"""After how many pictures that were not recognised a new submap begins."""
 
 # A car at 1.2 m/s and 20 pictures a second, with a camera 18 cm above the floor, changes its speed by 5 mm a picture
 # when it pulls hard; its yaw rate by 0.02 rad when it throws the wheel over.
@@ -143,7 +143,7 @@ def follow(pictures: FloorPictures, report: Callable[[int], None], turning: Turn
     Args:
         pictures: In driving order.
         report: Called with how many are placed.
-        turning: What else is known of the motion; None: nothing, it goes on as it was.
+        turning: What else is known of the motion; None: nothing, it continues as it was.
     """
     count = len(pictures)
     poses, correlation = np.zeros((count, 3)), np.ones(count)

@@ -44,7 +44,7 @@ MOST_TEXELS = 4096
 """Along a panel."""
 
 VIEWS, BEST = 24, 7
-"""So many pictures show a piece of a panel; of each texel, the first of them that show it count."""
+"""How many pictures show a piece of a panel; of each texel, the first of them that show it count."""
 
 PIECE = 32
 """Texels along a panel that the same pictures show; halves of two pieces are blended."""

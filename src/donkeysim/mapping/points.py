@@ -14,7 +14,7 @@ from donkeysim.core.types import BoolArray, ByteArray, FloatArray, LongArray
 from donkeysim.mapping.raster import import_cv2
 
 MOST_CORNERS = 150
-"""So many are followed at a time."""
+"""How many are followed at a time."""
 
 FEWEST_VIEWS = 6
 """Pictures that must show a point."""

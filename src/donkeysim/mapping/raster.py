@@ -23,7 +23,7 @@ FEWEST_CELLS = 200
 # With 25 the tracks of simulated drives trembled along lines that say nothing of the way along them, with 400 they
 # swung through tight bends.
 ALIKE = 100.0
-"""So many neighbouring cells say about what one says: they are blurred alike."""
+"""How many neighbouring cells say about what one says: they are blurred alike."""
 
 _ROUNDS, _PRECISION = 40, 1e-5
 

@@ -139,7 +139,7 @@ def draw_map(found: PlaceSurvey) -> str:
 
 
 def draw_errors(drawn: Sequence[Redrawn], count: int) -> str:
-    """Return a chart of how like the drive's floor the place's is, along a drive of so many pictures."""
+    """Return a chart of how like the drive's floor the place's is, along a drive of `count` pictures."""
     across, up = (
         AREA.make_across(0, count),
         AREA.make_up(*np.quantile([one.psnr for one in drawn], (0.0, 1.0)).tolist()),

@@ -37,7 +37,7 @@ SOLID = 0.45
 """Share of the lap in which a border is seen."""
 
 MOST_LINES = 6
-"""So many lines are looked for, the clearest first."""
+"""How many lines are looked for, the clearest first."""
 
 # White tape beside white tape; yellow beside white is a middle line, and differs by 0.2.
 SAME_HUE = 0.12
@@ -108,7 +108,7 @@ def find_road(poses: FloatArray, floor: PaintedFloor, height: float) -> Road:
         left, right = borders[0].side, borders[1].side
     left, right = (gaussian_filter1d(side, SMOOTH, mode="wrap") for side in (left, right))
     middle, half = 0.5 * (left + right), 0.5 * (left - right)
-    # Who drove on the right goes on doing so, as far as there is room for a car that learns.
+    # A driver who kept to the right keeps doing so, as far as there is room for a car that learns.
     most = max(0.0, float(np.median(half)) - LEAST_ROOM * height)
     aside = float(np.clip(np.median(middle), -most, most))
     line = _smooth(driven + (middle - aside)[:, None] * find_normals(driven))

@@ -144,7 +144,7 @@ def keep_from_slipping(camera: FloorCamera) -> FloorCamera:
 
 
 def _divide(returns: Returns, around: int) -> float:
-    """Return how many pixels what is ahead goes aside in a turn of 1, with so many turns in a lap."""
+    """Return how many pixels what is ahead goes aside in a turn of 1, with `around` turns in a lap."""
     return abs(returns.shift) / (2.0 * math.pi * around)
 
 

@@ -30,11 +30,11 @@ UPPER = slice(1, 7)
 FEWEST_VIEWS = 20
 """Pictures that must show again what others did before."""
 
-_EDGE = 20.0  # Where grey changes by less around a pixel, its motion is not told [grey level]
+_EDGE = 20.0  # Where grey changes by less around a pixel, its motion is unknown [grey level]
 _BACK = 0.5  # Motion that does not lead back is wrong [pixel]
 _FEWEST = 7  # Pixels of a cell that must tell
 _FASTEST = 25.0  # Pictures that go aside by more were not taken after each other [pixel]
-_MOST_GAPS = 0.3  # Share of the pictures from which a turn may not be told
+_MOST_GAPS = 0.3  # Share of the pictures whose turn may be unknown
 _MOST_VIEWS = 2000  # Of a longer drive, every second or third picture is compared
 _LEAST_LAP = 100  # Pictures of the shortest lap
 _BELOW = 2  # Rows of cells below the horizon that count as what is around
@@ -68,7 +68,7 @@ def lack_camera(why: str) -> DonkeySimError:
 
 
 def watch(pictures: Sequence[ByteArray], report: Callable[[int], None]) -> Float32Array:
-    """Return how what each picture shows moves until the next, in cells; not numbers: where that is not told.
+    """Return how what each picture shows moves until the next, in cells; NaN where that is unknown.
 
     Returns:
         Columns and rows [pixel of a picture `WIDTH` wide], shape [picture_count - 1, rows, columns, 2].

@@ -273,7 +273,7 @@ def _raise_ceiling(ground: Ground) -> FloatArray:
 
 
 def make_derived(car_count: int, point_count: int = 0) -> Derived:
-    """Return rows of zeros, for so many points of the path ahead."""
+    """Return rows of zeros, for `point_count` points of the path ahead."""
     columns = [column for column in fields(Ledger) if column.name in Derived._fields]
     shapes = {"ahead": (car_count, point_count, 2)}
     return Derived(*(np.zeros(shapes.get(column.name, car_count), _TYPES[str(column.type)]) for column in columns))

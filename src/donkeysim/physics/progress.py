@@ -13,7 +13,7 @@ from donkeysim.world.path_frame import measure_length
 from donkeysim.world.scene import Path, Scene
 
 CHECKPOINT_ROOM = 0.25
-"""By how much a checkpoint reaches beyond the road's edges: who is a little wide has passed it [m]."""
+"""By how much a checkpoint reaches beyond the road's edges: a car that is a little wide has passed it [m]."""
 
 _BLOCK = 128
 """How many nodes, and how many points of the shortest line, are compared at once."""

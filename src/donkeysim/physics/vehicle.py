@@ -38,7 +38,7 @@ class CarParams(NamedTuple):
 
 
 def make_orders(car_count: int, length: int) -> layout.Orders:
-    """Return rings for so many commands to each car, without any."""
+    """Return rings for `length` commands to each car, without any."""
     shape = (car_count, length)
     counts = np.zeros((2, car_count), np.int64)
     return layout.Orders(np.zeros(shape, np.int64), np.zeros((*shape, 3)), counts[0], counts[1])

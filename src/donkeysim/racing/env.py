@@ -96,7 +96,7 @@ class RaceEnv(MadeAnew, ParallelEnv[str, Observation, Float32Array]):  # type: i
             track: Name of the track; it must be a closed circuit.
             cars: How many, or their names.
             lap_count: Laps of the race.
-            finish: "all": the race goes on until nobody is left in it; "first": until the first car has driven all
+            finish: "all": the race lasts until nobody is left in it; "first": until the first car has driven all
                 laps.
             grid: "drawn": places on the grid are drawn from the seed; "in_order": the first car stands in front.
             reward: Name of `RACE_REWARDS` or `tasks.REWARDS`, or a function of a `Step` and a `Standing`.
@@ -174,7 +174,7 @@ class RaceEnv(MadeAnew, ParallelEnv[str, Observation, Float32Array]):  # type: i
         """Line the cars up for a new race; with a seed it is repeatable bit for bit.
 
         Args:
-            seed: Of all that is random from now on; None goes on with new random numbers.
+            seed: Of all that is random from now on; None continues with new random numbers.
             options: None is known; PettingZoo wants them borne, so they are named in the log only.
 
         Raises:

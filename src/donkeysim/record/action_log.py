@@ -44,7 +44,7 @@ BLOCK_SECONDS = 1.0
 """How long events wait for others before they are written [s]."""
 
 BLOCK_BYTES = 1 << 18
-"""So many bytes of controls and moments do not wait."""
+"""Controls and moments of more bytes than this are written at once."""
 
 _PREFIX = struct.Struct("<8sI")
 _BLOCK = struct.Struct("<III")
@@ -94,7 +94,7 @@ Event: TypeAlias = Stepped | LoggedSnapshot | Noted | Closed | Command
 
 
 class LogWriter:
-    """Appends to a log; where the disk does not take any more, the log ends and the simulation goes on.
+    """Appends to a log; when the disk is full, the log ends and the simulation continues.
 
     Attributes:
         path: Of the file; it is always a new one.
@@ -148,7 +148,7 @@ class LogWriter:
                 self._file.truncate(position)
             self._file.close()
             _log.error(
-                "the action log %s ends here: %s; the simulation goes on without it", self.path, describe_failure(error)
+                "the action log %s ends here: %s; the simulation runs on without it", self.path, describe_failure(error)
             )
 
     def close(self) -> None:

@@ -35,13 +35,13 @@ VIEW_FAR = 4000.0
 """Far plane of free cameras [m], so that a map may be drawn from high above."""
 
 QUALITY_CODES = {"default": 0, "fast": SHARP, "smooth": SMOOTH}
-"""What the kernels are told, by name, one of `QUALITIES`."""
+"""What the kernels get, by name, one of `QUALITIES`."""
 
 WORN = ("car_mesh", "car_sphere", "car_paint", "car_shadow")
 """The tables that are written when a car is dressed; in all others only rows are added."""
 
 MOST_PALE = 96 * 72
-"""Grey pictures of so many pixels at most are drawn in one channel [pixel]."""
+"""Grey pictures of at most this size are drawn in one channel [pixel]."""
 
 FOG_FREE_HEIGHT = 3.0
 """Free cameras higher than this look through thinner fog, in proportion [m]: a map is not drawn through haze."""

@@ -11,7 +11,7 @@ from donkeysim.render.tables import MeantCameras
 from donkeysim.world.randomization import RandomizationSpec
 
 SOFT_BYTES = 1 << 28
-"""Working memory of a blur at most; so many pictures are blurred at once."""
+"""Working memory of a blur at most, which limits how many pictures are blurred at once."""
 
 PIXEL_BLOCK = 4096
 """Pixels that a thread of this machine takes at once."""

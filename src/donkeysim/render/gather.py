@@ -40,7 +40,7 @@ from donkeysim.world.specs import CameraSpec
 from donkeysim.world.state import State
 
 QUALITIES = {"default": 0, "fast": SHARP}
-"""What the stages are told, by name."""
+"""What the stages get, by name."""
 
 CPU_CAMERAS = 8
 """Cameras that are drawn at once on this machine."""
@@ -91,7 +91,7 @@ class GatherRenderer:
     Args:
         tables: Meshes, materials, textures; see `looks.Looks`.
         counts: Cars and props of each world.
-        at_once: Cameras that are drawn together; working memory is made for so many. None: a few on this machine,
+        at_once: Cameras that are drawn together; working memory is made for that many. None: a few on this machine,
             whose caches then hold it, all on a GPU.
         record_limit: Triangles that a picture shows at most; None: see `count_records`.
     """
@@ -241,7 +241,7 @@ def check_camera(camera: CameraSpec) -> None:
 
 
 def make_sizes(camera: CameraSpec, channels: int, counts: GatherCounts, run: int) -> GatherSizes:
-    """Return what the stages are told of pictures of one size; `run`: pixels of a row that an index colours."""
+    """Return what the stages get of pictures of one size; `run`: pixels of a row that an index colours."""
     warp = open_warp(camera)
     width, height = warp.size
     tile_columns, tile_rows = -(-width // TILE_WIDTH), -(-height // TILE_HEIGHT)

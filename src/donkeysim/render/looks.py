@@ -43,7 +43,7 @@ _MESHES: dict[int, list[PreparedMesh]] = {}
 """Of living scenes by their `id`: what never moves, and the models."""
 
 MOST_PLATES = 128
-"""Once there are so many, a new name takes the place of one that nobody wears; they have up to 1.4 MB each."""
+"""Once there are this many, a new name takes the place of one that nobody wears; they have up to 1.4 MB each."""
 
 
 class Looks:

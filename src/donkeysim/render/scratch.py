@@ -24,7 +24,7 @@ from donkeysim.render.kernels.layout import (
 from donkeysim.render.tables import Scratch
 
 MOST_SAMPLES = 1 << 24
-"""A thread keeps working memory for so many samples, at 16 bytes each; more only for the picture that needs it."""
+"""For how many samples, at 16 bytes each, a thread keeps working memory; more only for the picture that needs it."""
 
 Shape = tuple[int, int, bool]
 """Width and height [sample], and whether colours are varied."""

@@ -34,7 +34,7 @@ VARIED_SHARE = 0.5
 SEED = 7919
 """Of the places where the others begin: no episode to learn from begins with it."""
 
-# Who needs more than 1.7 times the wanted time would not pass by its speed anyway.
+# A policy that needs more than 1.7 times the wanted time would not pass by its speed anyway.
 SLOWEST = 0.6
 """A check has the time that its laps take at this share of the wanted speed."""
 
@@ -164,10 +164,10 @@ class Checker:
 
 
 def list_tests(names: Sequence[str], road_count: int) -> tuple[list[SceneSpec], list[SceneSpec]]:
-    """Return the tracks of these names, and so many random roads.
+    """Return the tracks of these names, and `road_count` random roads.
 
     Raises:
-        DonkeySimError: There is no such track, its file is broken, or there cannot be so many roads.
+        DonkeySimError: There is no such track, its file is broken, or there cannot be that many roads.
     """
     if road_count < 0:
         raise SpecError(f"--test-roads {road_count} is not valid; it takes a whole number, 0 or above.")

@@ -31,7 +31,7 @@ from donkeysim.rl.setup import FRAME, FRAME_SKIP
 
 # A mean of 128 errors is right to a tenth.
 BLIND_SIZE = 128
-"""Examples from which the error of a blind student is told; few, as it is measured at each update."""
+"""Examples from which the error of a blind student is measured; few, as it is measured at each update."""
 
 # 128 examples each: what a network makes of 256 does not stay in a core's cache, which took a fifth more time.
 PARTS = 4

@@ -1,7 +1,7 @@
 """The cars that learn, for people who watch: a few seconds of a few of them, as ghosts in one place.
 
 Learning runs many times faster than the clock, in as many worlds as there are cars. So the newest seconds are kept,
-and pages are told them at the pace of the clock; when they are over, the then newest ones begin.
+and pages get them at the pace of the clock; when they are over, the then newest ones begin.
 """
 
 import time

@@ -161,7 +161,7 @@ class LivePage:
         self._story.finish(outcome)
 
     def stay(self, is_wanted: bool) -> None:
-        """Go on serving until Ctrl-C, if that is wanted: somebody reads how it went."""
+        """Keep serving until Ctrl-C, if that is wanted: somebody reads how it went."""
         with suppress(KeyboardInterrupt):
             if is_wanted:
                 _log.warning("The page stays at %s until Ctrl-C.", self.url)

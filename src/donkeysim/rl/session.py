@@ -216,7 +216,7 @@ class TrainingSession:
     def _check(self, trainer: PolicyTrainer) -> None:
         """Let the policy drive its laps; if none drove them better, it is the pilot from now on.
 
-        In random places each one is: it goes on getting better elsewhere while its laps on a track go up and down.
+        In random places each one is: it keeps getting better elsewhere while its laps on a track go up and down.
         """
         checks = tuple(check for checker in self._checkers for check in checker.check(self._decide))
         self._speed_to_check = self._guess_speed(trainer, checks)

@@ -52,7 +52,7 @@ HEADROOM = 1.15
 """Going faster than the wanted mean speed times this earns nothing more."""
 
 EDGE = 0.04
-"""Distance of the car's middle from the road's edge at which an episode ends [m]: who learns leaves a little room."""
+"""Distance of the car's middle from the road's edge at which an episode ends [m]: so pilots leave a little room."""
 
 # Far longer than the three seconds of rewards that count, so an episode's cut is felt by few of its steps; short enough
 # that every car soon sees other places.

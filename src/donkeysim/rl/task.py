@@ -89,9 +89,9 @@ class TrainingTask:
         if self.teacher not in TEACHERS:
             raise SpecError(describe_unknown("teacher", self.teacher, TEACHERS[1:]))
         if self.teacher and self.source:
-            raise SpecError("a teacher and a pilot to go on from were both given; give one of them.")
+            raise SpecError("a teacher and a pilot to continue from were both given; give one of them.")
         if self.teacher and self.reward:
-            raise SpecError("a teacher and a reward were both given; who learns from a teacher needs no reward.")
+            raise SpecError("a teacher and a reward were both given; learning from a teacher needs no reward.")
         if self.device not in DEVICES:
             raise SpecError(describe_unknown("device", self.device, DEVICES))
         if self.device != "cpu" and (self.reward or self.source):
@@ -181,7 +181,7 @@ def read_task(folder: Path) -> TrainingTask:
         return task if number >= RENAMED else replace(task, tracks=rename_tracks(task.tracks))
     except FileNotFoundError:
         raise SpecError(
-            f"there is no {path}, so nothing to go on with; give the folder that donkey rl wrote."
+            f"there is no {path}, so nothing to continue from; give the folder that donkey rl wrote."
         ) from None
     except (ValueError, KeyError, TypeError, msgspec.ValidationError) as error:
         raise SpecError(f"{path} cannot be read ({error}); begin again with another --out.") from error

@@ -104,7 +104,7 @@ class PilotTeacher:
         if pilot.image_shape[:2] != (PICTURE_HEIGHT, PICTURE_WIDTH) or pilot.input_names:
             raise PilotError(
                 f"{path} takes pictures of {pilot.image_shape[1]}x{pilot.image_shape[0]}"
-                f"{''.join(f' and {name}' for name in pilot.input_names)}; learning can go on from pilots that take "
+                f"{''.join(f' and {name}' for name in pilot.input_names)}; learning can continue from pilots that take "
                 f"pictures of {PICTURE_WIDTH}x{PICTURE_HEIGHT} only."
             )
 

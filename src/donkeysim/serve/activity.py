@@ -49,7 +49,7 @@ class Activity(Protocol):
         """
 
     def pass_time(self, simulator: Simulator, step_count: int) -> None:
-        """Let the scene take so many physics steps, and clients know what happens."""
+        """Let the scene take `step_count` physics steps, and clients know what happens."""
 
     def before_beat(self) -> None:
         """Do what comes before time moves on, whether or not it is due."""

@@ -28,7 +28,7 @@ _log = logging.getLogger("donkeysim.simulation")
 
 # A plate takes some 10 ms, and a beat of 50 ms must not wait for those of a client that renames its car all the time.
 REST_FACTOR = 16.0
-"""Before the next plate the thread rests so many times as long as it drew: Python runs one thread at a time."""
+"""How many times as long as it drew the thread rests before the next plate: Python runs one thread at a time."""
 
 
 class RoadJob(threading.Thread):
@@ -56,12 +56,12 @@ class RoadJob(threading.Thread):
             self._prepared = self._simulator.prepare_scene(self._scene)
         except DonkeySimError as error:
             self.trouble = str(error)
-        except Exception as error:  # noqa: BLE001  (the client is told and the traceback is logged)
+        except Exception as error:  # noqa: BLE001  (the client hears of it and the traceback is logged)
             _log.exception("an error while a road was made")
             self.trouble = f"the road could not be made ({type(error).__name__})."
 
     def open(self) -> None:
-        """Let all cars begin on the new road, or go on among the new challenges, unless there is trouble."""
+        """Let all cars begin on the new road, or continue among the new challenges, unless there is trouble."""
         if self._prepared is None:
             return
         try:

@@ -97,7 +97,7 @@ class CarPark:
         self.pace_car = None
 
     def begin_anew(self, simulator: Simulator, are_moved: bool) -> None:
-        """Go on on another road, where all cars were put to its beginning, or among other things beside the same."""
+        """Continue on another road, where all cars were put to its beginning, or among other things beside the same."""
         for car in self if are_moved else ():
             car.begin_anew()
         if self.pace_car is not None:

@@ -22,7 +22,7 @@ from donkeysim.wire.messages import DriveCar, RegenerateRoad, Request
 
 # Whoever asks for more is not read: the rest stays in the sender's own buffers, and memory here stays bounded.
 MOST_WAITING = 64
-"""Requests of one client; who has so many in its queue is not listened to until some are done."""
+"""Requests of one client; one with this many in its queue is not listened to until some are done."""
 
 # A control costs 4 µs, a plate 10 ms: eight of the one are as nothing beside one of the other.
 QUICK_IN_A_TURN = 8
@@ -38,7 +38,7 @@ HELD_SECONDS = 0.01
 SENSORS = (ConfigureCamera, ConfigureLidar)
 """What is costly and asks nothing of a car's looks."""
 
-# Who learns may think for seconds between two controls; but one stopped client must not hold all others for ever.
+# A learner may think for seconds between two controls; but one stopped client must not hold all others for ever.
 MOST_SILENT_SECONDS = 10.0
 """A client that says nothing for so long is not waited for [s, wall time]."""
 
@@ -129,7 +129,7 @@ class ClientQueue:
                 self._waiting.appendleft(entry)
 
     def enlist(self) -> bool:
-        """Note that the thread knows from now on; return whether it must be told."""
+        """Note that the thread knows from now on; return whether it must be woken."""
         was_listed, self.is_listed = self.is_listed, True
         return not was_listed
 

@@ -159,7 +159,7 @@ class Connection(asyncio.BufferedProtocol):
         self._send_held()
 
     def eof_received(self) -> bool:
-        """Let the transport close: who says no more gets no more."""
+        """Let the transport close: a client that says no more gets no more."""
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -254,7 +254,7 @@ class Connection(asyncio.BufferedProtocol):
     def _read_on(self) -> None:
         try:
             self._read()
-        except Exception:  # noqa: BLE001  (the others must go on being read; the traceback is logged)
+        except Exception:  # noqa: BLE001  (the others must still be read; the traceback is logged)
             _log.exception("an error in reading a client, which is disconnected")
             self.abort()
 

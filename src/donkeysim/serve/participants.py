@@ -138,7 +138,7 @@ class SceneCar:
         self.telemetry_count += 1
 
     def note_event(self, event: Event, simulator: Simulator) -> Output | None:
-        """Take note of what happened to the car and return what its client is told of it."""
+        """Take note of what happened to the car and return what its client hears of it."""
         if event.kind == EVENT_LAP:
             self.lap_times.append(event.value)
         if event.kind == EVENT_HIT:
@@ -149,7 +149,7 @@ class SceneCar:
         return make_event(self.client, StartLineCrossed(starting_line_index=line, timeStamp=event.time))
 
     def list_cones(self, simulator: Simulator, ghosts: GhostWatch) -> list[Output]:
-        """Return what is told of ghost cones that the car has driven into since the last call."""
+        """Return what is reported of ghost cones that the car has driven into since the last call."""
         entered = ghosts.find_entered(simulator.ledger, self.row)
         if not entered:
             return []
@@ -199,9 +199,9 @@ def change_car(simulator: Simulator, row: int, request: messages.Request) -> str
 
 
 def find_line(event: Event, scene: Scene) -> int | None:
-    """Return the start line that clients are told a car has crossed, None when the event is of something else.
+    """Return the start line that clients hear a car has crossed, None when the event is of something else.
 
-    At the finish of an open road clients are told of line 0: from crossing to crossing they time their laps.
+    At the finish of an open road clients hear of line 0: from crossing to crossing they time their laps.
     """
     if scene.start.is_silent:
         return None
@@ -244,7 +244,7 @@ class GhostWatch:
 
 
 def list_admin_events(simulator: Simulator, events: Iterable[Event]) -> list[Output]:
-    """Return what is told of crossings of start lines and of solid cones; ghost cones are told where they are seen."""
+    """Return what is reported of crossings of start lines and of solid cones; ghost cones are where they are seen."""
     news = (_describe(simulator, event) for event in events)
     return [Output(ORGANISERS, OutputKind.EVENT, encode_reply(reply)) for reply in news if reply is not None]
 

@@ -51,10 +51,10 @@ RAY_SECONDS = 1.5e-6
 
 # The first pictures of a size take longer: memory is made for them.
 LEAST_PICTURES = 5
-"""After so many the rate that a client gets is known."""
+"""After how many pictures the rate that a client gets is known."""
 
 RETELL_SECONDS = 5.0
-"""So often, at most, a client is told its rate [s]."""
+"""Least time between two reports of its rate to a client [s]."""
 
 Sensors = tuple[CameraSpec | None, CameraSpec | None, LidarSpec | None]
 """First and second camera and lidar, None for those that are off."""
@@ -74,7 +74,7 @@ class CostAccount:
         used: How much drawing beside the beat it has had, for fair turns [s].
         work: Its telemetry that is being drawn beside the beat.
         due: When that should be ready [s].
-        held: What its client is told after that.
+        held: What its client gets after that.
     """
 
     client_id: int
@@ -136,7 +136,7 @@ class CostAccount:
 
 
 def choose_apart(accounts: Iterable[CostAccount], beat_seconds: float) -> None:
-    """Say who is drawn beside the beat: who takes more than its share, or no longer fits in, the cheapest first."""
+    """Say who is drawn beside the beat: those that take more than a share, or no longer fit in, the cheapest first."""
     left = COMMON_SHARE * beat_seconds
     for account in sorted(accounts, key=lambda account: account.seconds):
         share = min(OWN_SHARE * beat_seconds, left)

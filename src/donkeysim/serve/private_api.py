@@ -27,10 +27,10 @@ MOST_OF_AN_ADDRESS = 8
 """Clients at once from one address, but for this machine's own."""
 
 VERIFY_SECONDS = 10.0
-"""Who has not shown the key after this time is sent away [s]."""
+"""After this time a client that has not shown the key is sent away [s]."""
 
 REFUSAL_SECONDS = 1.0
-"""Who does not know the key waits so long to hear it [s]."""
+"""How long a client that does not know the key waits to hear it [s]."""
 
 _WRONG = "the private key is wrong; donkey_sim printed it at its start, unless DONKEYSIM_PRIVATE_KEY holds it."
 _FIRST = "send verify with the private key first."
@@ -58,7 +58,7 @@ class PrivateApi(Server):
         self._tasks: set[asyncio.Task[None]] = set()
 
     def deliver(self, outputs: list[Output]) -> None:
-        """Hand what organisers are told to those who are verified."""
+        """Hand what is for organisers to those who are verified."""
         for output in outputs:
             if output.client_id == ORGANISERS:
                 for client_id in self._verified:

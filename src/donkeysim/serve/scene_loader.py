@@ -40,7 +40,7 @@ class SceneLoader:
         """Prepare to load.
 
         Args:
-            report: Told what is being done where it takes long: the first time on a machine.
+            report: Called with what is being done where it takes long: the first time on a machine.
             processes: They compile already, and nothing is built before they have; None: begin now.
         """
         self.stage = ""

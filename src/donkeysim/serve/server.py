@@ -32,7 +32,7 @@ JOIN_SECONDS, JOIN_SECONDS_OF_STRANGE = 0.1, 2.0
 # Twice the 256 clients that servers are tested with (docs/decisions/0020), below the 1,024 files that systems let a
 # process open.
 MOST_CONNECTIONS = 512
-"""Clients at once; who comes then is sent away."""
+"""Clients at once; one that comes then is sent away."""
 
 # A classroom behind one router has some thirty; one address alone cannot take all places.
 MOST_OF_AN_ADDRESS = 128
@@ -195,7 +195,7 @@ class Server:
             self.simulation_thread.join(client_id)
 
     async def _accept(self) -> None:
-        """Take up clients, only so many at a time that the others don't feel it."""
+        """Take up clients, few enough at a time that the others don't feel it."""
         loop = asyncio.get_running_loop()
         bucket = TokenBucket(ACCEPT_RATE, MOST_ACCEPTED, self._read_clock)
         while True:

@@ -24,7 +24,7 @@ from donkeysim.wire.replies import ErrorReply, encode_reply
 MOST_ERRORS_A_SECOND = 10
 
 TROUBLE_SECONDS = 10.0
-"""Who has so many errors within this time is troublesome [s]."""
+"""Within what time as many errors as that make a client troublesome [s]."""
 
 # Twice what lock-step reaches with small pictures (4,780 a second, docs/decisions/0021), so no honest client comes near
 # it.
@@ -38,10 +38,10 @@ LATE_CONTROL = "control: no scene"
 
 # What fits on a screen; whoever reads a log wants to know who and what, not each one.
 MOST_LINES = 20
-"""Told in full in one stretch; further ones are counted."""
+"""How many are logged in full in one stretch; further ones are counted."""
 
 STRETCH_SECONDS = 60.0
-"""Then what was not told is summed up in one line [s]."""
+"""How long a stretch is; then what was not logged is summed up in one line [s]."""
 
 _log = logging.getLogger("donkeysim.wire")
 
@@ -158,7 +158,7 @@ class Session:
         return turn
 
     def report_error(self, kind: str, text: str) -> bytes | None:
-        """Return the line that tells the client of an error, None when it was told enough in this second.
+        """Return the line that tells the client of an error, None when it heard enough in this second.
 
         Args:
             kind: Short name of this sort of error, of which there must be few; logged in words once, a late
@@ -243,7 +243,7 @@ class FaultLog:
             self._untold[kind] += 1
 
     def check_time(self) -> None:
-        """Sum up what was not told, once a stretch of time is over; call it now and then."""
+        """Sum up what was not logged, once a stretch of time is over; call it now and then."""
         if self._read_clock() - self._stretch_began < STRETCH_SECONDS:
             return
         if self._untold:

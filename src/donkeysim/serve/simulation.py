@@ -205,7 +205,7 @@ class Simulation:
         self.leave_scene(client)
 
     def leave_scene(self, leaver: Client | None = None) -> None:
-        """Bring everybody back to the menu, whatever goes on, at the word of `leaver`.
+        """Bring everybody back to the menu, whatever is going on, because `leaver` said so.
 
         Raises:
             DonkeySimError: No scene is running.
@@ -362,7 +362,7 @@ class Simulation:
             self._open_road(simulator)
 
     def _open_road(self, simulator: Simulator) -> None:
-        """Let everybody begin on the new road; who waited for it, or to ask for another one, goes on."""
+        """Let everybody begin on the new road; those who waited for it, or to ask for another one, continue."""
         waiting = [client for client in self.clients.values() if client.awaits_road]
         work = self._road_jobs.open(simulator, waiting)
         if work is not None and work.trouble and work.client_id in self.clients:
@@ -429,7 +429,7 @@ class Simulation:
         return max(0.0, self._pacer.seconds_left() - REST_SHARE * self._pacer.interval) if self.is_paced else None
 
     def may_step_at_once(self, most_cars: int) -> bool:
-        """Return whether the scene is in lock-step and has at most so many cars, all with small pictures."""
+        """Return whether the scene is in lock-step and has at most `most_cars` cars, all with small pictures."""
         return self._lock_step.is_on and len(self.park) <= most_cars and not self.scheduler.is_heavy
 
     def beat(self) -> None:

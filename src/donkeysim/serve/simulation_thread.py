@@ -175,7 +175,7 @@ class SimulationThread:
         return self._scene_names
 
     def begin_scene(self, name: str, when_failed: Callable[[DonkeySimError], None] | None = None) -> None:
-        """Load a scene as soon as the thread can; a failure is told to the log, or to `when_failed` on the loop."""
+        """Load a scene as soon as the thread can; a failure is logged, or given to `when_failed` on the loop."""
 
         def load(simulation: Simulation) -> None:
             try:
@@ -245,7 +245,7 @@ class SimulationThread:
             return self._make_simulation()
         except DonkeySimError as error:
             self._call_on_loop(self._give_up, error)
-        except Exception as error:  # noqa: BLE001  (a broken install may raise anything; it is told to the user)
+        except Exception as error:  # noqa: BLE001  (a broken install may raise anything; the user hears of it)
             text = f"the simulator did not start ({type(error).__name__}: {error}); reinstall donkeysim."
             self._call_on_loop(self._give_up, DonkeySimError(text))
         return None

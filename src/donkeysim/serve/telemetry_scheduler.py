@@ -2,7 +2,7 @@
 
 What they show is captured in the beat; threads draw and encode it while time moves on, and a later beat hands it out,
 readings and pictures of one moment. A client has one telemetry in work at a time, and what happens to its car after
-that moment is told after it. In lock-step everybody waits for everything.
+that moment is sent after it. In lock-step everybody waits for everything.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOST_TOGETHER = 4
 
 # Five times a second is still enough to drive slowly by.
 MOST_BEATS_LATE = 4
-"""Whoever does not fit into a beat is told after so many at the latest, however slow the machine is."""
+"""After how many beats a client that did not fit into one gets its telemetry, however slow the machine is."""
 
 END_SHARE, HEAVY_END_SHARE = 0.1, 0.25
 """Of a beat's length: its last part, in which no telemetry is begun; the second for what takes long.
@@ -48,7 +48,7 @@ _log = logging.getLogger("donkeysim.simulation")
 class TelemetryScheduler:
     """Makes the telemetry of all cars of a scene; its methods belong to the simulation's thread.
 
-    What a picture costs is told by a thread's own time; on Windows, which counts it in steps of 16 ms, by the clock.
+    A picture's cost is measured by a thread's own time; on Windows, which counts it in steps of 16 ms, by the clock.
     """
 
     def __init__(self, options: SimulationOptions, composer: TelemetryWriter, read_clock: Clock) -> None:
@@ -89,7 +89,7 @@ class TelemetryScheduler:
         return held
 
     def hold_back(self, events: list[Output]) -> list[Output]:
-        """Return what may be told of this moment now; clients whose telemetry is in work are told after that."""
+        """Return what may be sent of this moment now; clients whose telemetry is in work get it after that."""
         if not events:
             return events
         now: list[Output] = []
@@ -109,7 +109,7 @@ class TelemetryScheduler:
         Args:
             cars: Those whose clients wait for telemetry.
             kind: ANSWER: each gets its telemetry of now.
-            seconds_left: Returns the time to the next beat [s]; None: everybody is told.
+            seconds_left: Returns the time to the next beat [s]; None: everybody gets theirs.
         """
         heavy: list[tuple[SceneCar, CostAccount]] = []
         light: list[SceneCar] = []

@@ -1,6 +1,6 @@
 """The simulation's thread as pages see it: the cars, pictures of them, and what somebody who watches may change.
 
-What a page is told comes from the thread: it answers between beats, draws right after one, and as long as somebody
+What a page gets comes from the thread: it answers between beats, draws right after one, and as long as somebody
 watches it keeps the list of cars at hand.
 """
 
@@ -158,7 +158,7 @@ class WatchedThread(SimulationThread):
             self._moved_time = began
         elif began - self._moved_time < PICTURE_PATIENCE:
             return
-        for _ in range(self._picture_inbox.qsize()):  # who asks while we draw gets the next beat
+        for _ in range(self._picture_inbox.qsize()):  # whoever asks while we draw gets the next beat
             if self._read_clock() - began < PICTURE_SECONDS:
                 self._guard(simulation, self._picture_inbox.get_nowait())
 

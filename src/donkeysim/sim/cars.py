@@ -37,7 +37,7 @@ class Cars(CommandShorthands):
         rows: The same in the form that kernels take.
         world_key: Of each world's random numbers, see `core.rng`, shape [world_count]; `commands.Seed` sets it.
         car_count: Slots for cars, `world_count * cars_per_world`.
-        log: Told of all that is done; None: nobody is.
+        log: Hears of all that is done; None: nobody does.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Cars(CommandShorthands):
         Args:
             scene: The only scene, if it is built already.
             look_ahead: Distances for `Ledger.ahead`, rising, 0 or more [m].
-            device: Where the cars are; None: so many threads of this machine. On a GPU there are no single cars to
+            device: Where the cars are; None: threads of this machine. On a GPU there are no single cars to
                 command: see `sim.batch`.
 
         Raises:
@@ -117,7 +117,7 @@ class Cars(CommandShorthands):
         return make_place(move_spec(self.spec, scene), self.device, self.workers)
 
     def change_scene(self, scene: SceneSpec, prepared: Place | None = None, keeps_cars: bool = False) -> None:
-        """Go on in another place, or on another road: all cars on its grid as after a reset; the clock runs on.
+        """Continue in another place, or on another road: all cars on its grid as after a reset; the clock runs on.
 
         They keep looks and sensors. Places set by `set_spawn` are forgotten; snapshots are of the old place.
 

@@ -152,7 +152,7 @@ class Restore(msgspec.Struct, array_like=True, tag=35):
     snapshot: Any
     """A `snapshot.Snapshot`; in a log the number of a moment that it holds."""
     worlds: Rows | None = None
-    """Only these; the others go on as they are."""
+    """Only these; the others continue as they are."""
 
 
 class SetParams(msgspec.Struct, array_like=True, tag=36):
@@ -162,7 +162,7 @@ class SetParams(msgspec.Struct, array_like=True, tag=36):
 
 
 class ChangeScene(msgspec.Struct, array_like=True, tag=37):
-    """Go on in another place, or on another road: all cars on its grid as after a reset; the clock runs on."""
+    """Continue in another place, or on another road: all cars on its grid as after a reset; the clock runs on."""
 
     scene: SceneSpec
     keeps_cars: bool = False
@@ -192,7 +192,7 @@ Command: TypeAlias = (
 
 
 class CommandLog(Protocol):
-    """Who is told of all that is done to a simulator, in order."""
+    """Who hears of all that is done to a simulator, in order."""
 
     def note(self, command: Command) -> None:
         """Take note of a command that has been carried out."""

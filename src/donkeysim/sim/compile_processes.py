@@ -1,4 +1,4 @@
-"""Compiles kernels in processes of their own while this one goes on.
+"""Compiles kernels in processes of their own while this one continues.
 
 Numba compiles one function at a time in a process, and holds the interpreter while it does. A first run therefore lets
 other processes fill the kernel cache; this one loads what they made. They end with this process, however it ends:
@@ -118,7 +118,7 @@ def compile_stages(
 
     Args:
         stages: Names and what to call.
-        report: Told before each stage and at the end.
+        report: Called before each stage and at the end.
         processes: Processes that already compile; None: start them here where something is missing.
     """
     if processes is None:

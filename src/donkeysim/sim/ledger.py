@@ -42,7 +42,7 @@ class LedgerKeeper:
         self.move(place, state)
 
     def move(self, place: Place, state: State) -> None:
-        """Go on in another place, with the same arrays of cars."""
+        """Continue in another place, with the same arrays of cars."""
         self._state, self._physics = state, place.physics
         book = make_book(place.scenes, self._derived, self._look_ahead)
         place.physics.book = book._replace(paths=place.physics.device.upload(book.paths))

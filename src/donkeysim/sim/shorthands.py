@@ -86,7 +86,7 @@ class CommandShorthands:
         """Go back to a snapshot of this simulator, or of one with the same `WorldSpec`.
 
         Args:
-            worlds: Only these; the others go on as they are.
+            worlds: Only these; the others continue as they are.
 
         Raises:
             ShapeError: The snapshot is of a simulator with other numbers of worlds, cars or props.

@@ -48,7 +48,7 @@ class Simulator(Cars):
         """Compile (or load from the cache) every kernel that driving with a camera needs, telling how far it is.
 
         Args:
-            report: Told before each stage and at the end.
+            report: Called before each stage and at the end.
             processes: Processes that already compile; None: start them here where something is missing.
         """
         compile_stages([stage for stage in self.list_compile_stages() if stage[0] in FIRST_STAGES], report, processes)

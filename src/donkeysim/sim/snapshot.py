@@ -92,7 +92,7 @@ def write_worlds(
 
 
 def _find_rows(worlds: Sequence[int], each: int) -> slice | LongArray:
-    """Return the rows of worlds in an array that holds so many of each, world by world."""
+    """Return the rows of worlds in an array that holds `each` of a world, world by world."""
     if len(worlds) == 1:  # a third of what a list of one takes
         return slice(worlds[0] * each, (worlds[0] + 1) * each)
     return (np.asarray(worlds, np.int64)[:, None] * each + np.arange(each)).ravel()

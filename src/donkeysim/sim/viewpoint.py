@@ -67,7 +67,7 @@ def find_flight(scene: Scene, seconds: float) -> View:
 
 
 def make_view_camera(width: int, height: int) -> CameraSpec:
-    """Return the camera for such views, of so many columns and rows [pixel]."""
+    """Return the camera for such views, `width` columns by `height` rows [pixel]."""
     return CameraSpec(width=width, height=height, fov=math.radians(60.0), quality="smooth")
 
 

@@ -79,7 +79,7 @@ class PilotEntry(msgspec.Struct):
 
 
 class Site(msgspec.Struct):
-    """What the page is told first, see `LIST`."""
+    """What the page gets first, see `LIST`."""
 
     version: str
     kernels: str
@@ -93,7 +93,7 @@ def write_site(out: Path, tracks: Sequence[SceneSpec], pilots: Sequence[Path] = 
     Args:
         tracks: Which places, the first one first.
         pilots: Files beside those of the package, .onnx, .h5 or .keras.
-        report: Told of each part.
+        report: Called for each part.
 
     Raises:
         DonkeySimError: Kernels cannot be compiled, or a place, a pilot or the folder is none.
@@ -114,7 +114,7 @@ def write_site(out: Path, tracks: Sequence[SceneSpec], pilots: Sequence[Path] = 
         names = {place.name for place in places}
         own = {path: _read_places(path) for path in sorted(PILOTS.glob("*.onnx"))}
         fitting = [path for path, known in own.items() if not known or names & set(known)]
-        fitting.sort(key=lambda path: not own[path])  # who knows a place before who knows all
+        fitting.sort(key=lambda path: not own[path])  # pilots of one place before those of all
         flown += [_write_pilot(folder, path) for path in fitting]
         site = Site(_hash_folder(folder), module.name, places, flown)
         (folder / LIST).write_bytes(msgspec.json.encode(site))

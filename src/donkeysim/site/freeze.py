@@ -1,4 +1,4 @@
-"""A place made ready for pages: a simulator as it stands on the start line, with every call that lets it go on.
+"""A place made ready for pages: a simulator as it stands on the start line, with every call that moves it on.
 
 Pages get its textures as the pictures of its model, a tenth of the bytes of their texels. A texture with holes has a
 picture of its own without alpha: browsers spoil the colours of texels that are hardly seen. Its alpha travels beside
@@ -69,7 +69,7 @@ WHITE = 1
 
 
 class Frozen(NamedTuple):
-    """A simulator of one car and its ghost, and what a page needs to go on with it.
+    """A simulator of one car and its ghost, and what a page needs to move it on.
 
     Attributes:
         simulator: It stands at the start.

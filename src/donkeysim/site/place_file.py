@@ -41,7 +41,7 @@ class Texture(msgspec.Struct, omit_defaults=True):
 
 
 class Header(msgspec.Struct):
-    """What a page is told.
+    """What a page gets.
 
     Attributes:
         name: Of the track.

@@ -42,7 +42,7 @@ KEYS_GAP = 0.5
 """Between the shares of steering at 0 and at full lock: one steers by keys, the other by a stick."""
 
 PIECES = 4
-"""Into so many pieces each part is divided: what another driver or another mounting changes shows in all of them, what
+"""How many pieces each part is divided into: what another driver or another mounting changes shows in all of them, what
 a hill changes does not."""
 
 STEADY = 0.15

@@ -278,7 +278,7 @@ def _tell_share(kind: str, glance: Glance, found: BoolArray, most: float) -> Ite
 
 
 def _tell_runs(kind: str, glance: Glance, found: BoolArray, least: float) -> Iterator[Flaw]:
-    """Tell of stretches that last for so many seconds."""
+    """Report stretches of at least this many seconds."""
     runs = [run for run in _list_runs(glance, found) if run[1] - run[0] + 1 >= max(1.0, least * glance.rate)]
     if runs:
         seconds = sum(last - first + 1 for first, last in runs) / glance.rate

@@ -59,7 +59,7 @@ def split_paths(given: str | Sequence[str]) -> list[Path]:
     """Return the folders of `--tub A B`, `--tub A,B` or `--tub 'A B'`, `~`, patterns (`tub*`), packed files expanded.
 
     Not every shell expands patterns, nor takes quotes away. A folder whose name has a comma, a blank or a star counts
-    as one; a pattern that fits tubs leaves out other folders, which is told; one that fits nothing stays as it is, for
+    as one; a pattern that fits tubs leaves out other folders, and says so; one that fits nothing stays as it is, for
     whoever says that there is no such tub.
     """
     words = [given] if isinstance(given, str) else list(given)

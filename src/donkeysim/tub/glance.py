@@ -39,7 +39,7 @@ MOST_SHIFT = 10
 # 20,000 take some 10 s. The figures of a longer tub are as good from runs all over it.
 MOST_PICTURES = 20_000
 RUN = 200
-"""A longer tub is looked at in runs of so many records, evenly spread."""
+"""Of a longer tub, evenly spread runs of this many records are looked at."""
 
 CTE_CHANNEL = "pos/cte"
 """Where the simulator's records know how far the car is from the middle of the road [1/8 m]."""

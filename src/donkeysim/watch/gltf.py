@@ -30,7 +30,7 @@ MOST_BYTES = 3_500_000
 """Of a texture, beyond which a lower quality is taken: what is large has finer grain than is seen of it."""
 
 SAMPLED_ROWS, SAMPLED_EACH = 64, 8
-"""So many rows in each so many bands of them tell how many bytes a texture takes."""
+"""How many rows of a band, and how many bands, are enough to estimate how many bytes a texture takes."""
 
 WEBP_EFFORT = 0
 """0 to 6: a third more bytes than the most would leave, in a tenth of the time."""
@@ -63,7 +63,7 @@ class GltfWriter:
             array: float32, uint32, uint16, or int16 or int8 that stand for -1 to 1; rows of these are padded to whole
                 groups of four bytes.
             is_index: Whether it says which vertices triangles have.
-            has_bounds: Whether readers are told the least and largest values, as they must be of positions.
+            has_bounds: Whether the file has the least and largest values, as it must of positions.
         """
         count, width = len(array), 1 if array.ndim == 1 else array.shape[1]
         entry: dict[str, Any] = {"componentType": _COMPONENTS[array.dtype.name], "count": count, "type": _SHAPES[width]}

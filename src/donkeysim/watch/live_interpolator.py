@@ -26,7 +26,7 @@ WANTED_SECONDS = 2.0
 
 # Two or three beats are late now and then on a busy machine; a page that said so each time would flicker.
 LIVE_PERIODS = 4.0
-"""There is nothing live to show when no new moment has come for so many periods."""
+"""After how many periods without a new moment there is nothing live to show."""
 
 # A lasting change is followed to nine tenths within 22 moments, about a second at 20 Hz: 1 - 0.9^22 = 0.9.
 HASTE = 0.1
@@ -48,7 +48,7 @@ class LiveInterpolator:
     """The last moments of a simulator and what lies between.
 
     Attributes:
-        broadcast: Chooses cars and cameras. A race's own, which is told of every frame, may take its place.
+        broadcast: Chooses cars and cameras. A race's own, which hears of every frame, may take its place.
     """
 
     def __init__(self, read_clock: Clock = time.perf_counter) -> None:

@@ -1,4 +1,4 @@
-"""What the watching page asks and is told, as JSON; see `watch.spectator` for where."""
+"""What the watching page asks and is answered, as JSON; see `watch.spectator` for where."""
 
 from typing import Annotated
 

@@ -16,7 +16,7 @@ from donkeysim.world.scene import Scene
 from donkeysim.world.specs import BodySpec, CameraSpec, CarSpec
 
 STANDS_STILL = 1e-4
-"""A prop that is so near to where it began is not told of [m]."""
+"""A prop that is nearer than this to where it began is left out [m]."""
 
 Pose = tuple[float, ...]
 """x, y, z [m] and a rotation as a unit quaternion (w, x, y, z), world frame."""

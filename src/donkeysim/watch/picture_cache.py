@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # Above the 20 to 25 a second from which movement looks smooth, half of what screens show.
 RATE = 30.0
-"""Moments a second that are drawn; who asks between two of them gets the earlier one [1/s]."""
+"""Moments a second that are drawn; whoever asks between two of them gets the earlier one [1/s]."""
 
 KEPT = 128
 """Pictures that are kept for whoever asks next."""
@@ -41,7 +41,7 @@ KEPT = 128
 # More than cores would only wait for each other; four suffice for 30 pictures a second of a few views, and leave the
 # rest of a large machine to who learns there.
 PAINTERS = max(1, min(4, (os.cpu_count() or 1)))
-"""So many pictures are drawn at once."""
+"""How many pictures are drawn at once."""
 
 TV_RAISE = 0.06
 """Cameras beside the track look so far above a car's origin [m]."""

@@ -118,7 +118,7 @@ class PreviewPage:
 
 
 def describe_state(state: TrackState, path: Path) -> dict[str, Any]:
-    """Return a state as a page is told it: name and path of the file, and `TrackState` but for its kinds of figures.
+    """Return a state as a page gets it: name and path of the file, and `TrackState` but for its kinds of figures.
 
     They come together as `figures`, those of the place once there is one; an infinite radius comes as null.
     """

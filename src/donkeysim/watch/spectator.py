@@ -76,7 +76,7 @@ RECENT_LAPS = 8
 
 # A screen's period each: cheaper for both sides than an answer that says nothing new.
 SECOND_LOOKS, LOOK_SECONDS = 2, 1.0 / 60.0
-"""Who asks again before there is a new picture waits a moment for it [s], so often at most."""
+"""How often at most, and how long each time [s], a page that asks again waits for a new picture."""
 
 
 def create_app(
@@ -219,7 +219,7 @@ class Spectator:
             writing.cancel()
 
     async def _prepare_place(self) -> None:
-        with contextlib.suppress(DonkeySimError):  # who asks for it is told
+        with contextlib.suppress(DonkeySimError):  # whoever asks for it gets the error
             await self._watchable.write_place()
 
     async def serve_state(self, socket: WebSocket) -> None:

@@ -56,7 +56,7 @@ STEEP = 0.5
 
 # 0.75 m: fewer are behind a post, and a car of 0.28 m is out of sight for a moment only.
 HIDDEN_CELLS = 3
-"""So many together are worth another camera."""
+"""How many cars together are worth another camera."""
 
 # Sill and roof on both edges and the middle of the road: a car is shown when none of them is hidden.
 CAR_HEIGHTS, LANES = (-0.02, 0.1), (-0.6, 0.0, 0.6)
@@ -71,7 +71,7 @@ PROBE_PITCH, PROBE_YAW = math.radians(30.0), math.radians(45.0)
 HEIGHT, HEIGHT_PER_METRE = 1.15, 0.1
 """A picture shows so much at the car's distance from top to bottom, and so much more for each metre of it [m]."""
 
-# Who is that near may attack within a second or two.
+# A car that near may attack within a second or two.
 COMPANY = 2.0
 """Cars that are nearer to the one that is followed are shown with it [m]."""
 

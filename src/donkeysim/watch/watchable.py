@@ -23,7 +23,7 @@ View = Literal["chase", "top", "seat", "camera", "place", "tv"]
 along the road, without a car; or a camera beside the track, the one that sees the car best."""
 
 LOOKS, LOOK_SECONDS = 20, 0.005
-"""Who asks before there is a new moment waits for it, so long at most: two moments at 20 Hz."""
+"""How often at most, and how long each time [s], whoever asks waits for a new moment: two moments at 20 Hz."""
 
 CHOSEN = -1
 """Instead of a car's id: the car that is worth watching now, as the director of pictures chooses."""

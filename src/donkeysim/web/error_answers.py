@@ -14,10 +14,10 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_LINES = 20
-"""Told in one stretch; further ones are counted."""
+"""How many are logged in one stretch; further ones are counted."""
 
 STRETCH_SECONDS = 60.0
-"""Then what was not told is summed up in one line [s]."""
+"""How long a stretch is; then what was not logged is summed up in one line [s]."""
 
 _FAILED = PlainTextResponse("This page could not answer; the program's log says why.\n", status_code=500)
 
@@ -58,7 +58,7 @@ class RateLimitedLog(logging.Filter):
         self._began, self._lines, self._untold = -STRETCH_SECONDS, 0, 0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a line is told; the first of a stretch tells how many of the last one were not."""
+        """Return whether a line is logged; the first of a stretch says how many of the last one were not."""
         now = self._read_clock()
         if now - self._began >= STRETCH_SECONDS:
             if self._untold:
@@ -97,7 +97,7 @@ class ErrorAnswers:
             await self._app(scope, receive, note_answer)
         except ClientDisconnect:
             return
-        except Exception:  # noqa: BLE001  (whatever it is, the client gets an answer and the server goes on)
+        except Exception:  # noqa: BLE001  (whatever it is, the client gets an answer and the server runs on)
             _log.exception("a page could not answer %s", ascii(scope.get("path", "")))
             if scope["type"] == "http" and not has_begun:
                 await PageHeaders(_FAILED)(scope, receive, note_answer)

@@ -64,7 +64,7 @@ def find_client(scope: Scope) -> str:
 
 
 class RateLimiter:
-    """Lets each client do something so many times a second; who wants more waits."""
+    """Lets each client do something a number of times a second; one that wants more waits."""
 
     def __init__(self, rate: float, read_clock: ClockReader = time.monotonic) -> None:
         """Allow `rate` times a second [1/s]."""

@@ -39,7 +39,7 @@ _TOO_MANY = (
 )
 
 TOLD_SECONDS = 60.0
-"""So long after it was told it is not told again [s]."""
+"""For how long it is not logged again [s]."""
 
 _NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 

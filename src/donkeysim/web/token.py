@@ -1,6 +1,6 @@
 """A secret token for a page that others in the network can reach: in the address once, then in a cookie.
 
-Whoever is on this machine (see `is_local`) needs none, so programs go on as they are. Everybody else shows it in one of
+Whoever is on this machine (see `is_local`) needs none, so programs work as they are. Everybody else shows it in one of
 three ways: `?token=TOKEN` at any address (a browser that opens a page so gets the cookie and is sent on to the address
 without the token), that cookie, or `Authorization: Bearer TOKEN`.
 
@@ -27,7 +27,7 @@ from donkeysim.web.origin import LOOPBACK_HOSTS, READING, check_host, refuse
 COOKIE = "donkeysim_token"
 """With the port behind it: a browser sends the cookies of a machine to all its ports."""
 
-# Pages that are bookmarked on a phone at home should go on working; browsers keep cookies for 400 days at most.
+# Pages that are bookmarked on a phone at home should keep working; browsers keep cookies for 400 days at most.
 COOKIE_DAYS = 365
 
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"

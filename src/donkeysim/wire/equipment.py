@@ -97,7 +97,7 @@ class ConfigureLidar(Request, frozen=True, tag="lidar_config"):
     """Set the lidar, switching it on; the fields are those of `LidarSpec`, None keeps what it has.
 
     Attributes:
-        notes: What had to be changed to make the message possible; told together with what the limit of rays changes.
+        notes: What had to be changed to make the message possible; sent together with what the limit of rays changes.
     """
 
     sweep_increment: float | None

@@ -9,7 +9,7 @@ Slips that the original's reader forgives are forgiven: commas too many, words i
 such as `.5`, other bare words, which are null, backslashes that escape nothing, and bytes that are no UTF-8.
 
 What a portion of bytes asks for may be much more work than the portion is long. So the reader stops when it has done
-`MOST_WORK`, and goes on when it is asked to.
+`MOST_WORK`, and continues when it is asked to.
 """
 
 import msgspec
@@ -371,7 +371,7 @@ class ObjectReader:
         return self._slip(self._position - 1, 0, b"\\")
 
     def _read_text(self) -> bool:
-        """Go on inside a string; the position stays on an escape that is not complete yet."""
+        """Continue inside a string; the position stays on an escape that is not complete yet."""
         begin = self._position
         position = self._position = STRING.match(self._buffer, begin, self._end).end()  # type: ignore[union-attr]
         if position == self._end:

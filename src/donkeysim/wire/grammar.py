@@ -1,4 +1,4 @@
-r"""What clients' JSON may be: its tokens, the limits of a message, what is told beyond them, and what is mended.
+r"""What clients' JSON may be: its tokens, the limits of a message, what is said beyond them, and what is mended.
 
 Tokens are expressions that do not go back over what they have taken. None repeats a group possessively: Python 3.11.0
 to 3.11.4, Debian 12's among them, then takes the half of an escape such as `\u00e9` for a whole one.

@@ -181,7 +181,7 @@ class SetStepMode(Request, frozen=True, tag="step_mode"):
 
 
 class StepMode(Reply, frozen=True, tag="step_mode"):
-    """How time goes on from now on, "synchronous" or "asynchronous", and how many cars of clients there are."""
+    """How time runs from now on, "synchronous" or "asynchronous", and how many cars of clients there are."""
 
     step_mode: str
     cars: int

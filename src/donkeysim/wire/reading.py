@@ -27,7 +27,7 @@ class Reading(NamedTuple):
     Attributes:
         request: What the client wants.
         note: What had to be changed to make it possible, one sentence for the client; "" for nothing, and for a
-            lidar, whose notes are told when the limit of rays has been seen to.
+            lidar, whose notes are sent when the limit of rays has been seen to.
     """
 
     request: Request

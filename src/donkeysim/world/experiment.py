@@ -51,7 +51,7 @@ class Experiment:
         return replace(self, scenes=(replace(self.scene, name=scene_name),))
 
     def specify_world(self, world_count: int = 1, cars_per_world: int = 1) -> WorldSpec:
-        """Return what to simulate for so many cars; scenes that no world would be on are left out.
+        """Return what to simulate for this many cars; scenes that no world would be on are left out.
 
         Raises:
             SpecError: A number is not possible.

@@ -131,7 +131,7 @@ COLUMNS = tuple(column.name for column in fields(Ledger) if column.name != "cars
 
 EVENT_CROSSING, EVENT_LAP, EVENT_CHECKPOINT, EVENT_MISSED_CHECKPOINT = range(4)
 """A start line was crossed (value: its index), a lap finished (its time [s]), a checkpoint passed (its index), line 0
-was crossed but the lap goes on as a checkpoint was missed (its index)."""
+was crossed but the lap continues because a checkpoint was missed (its index)."""
 
 EVENT_HIT, EVENT_LEFT_ROAD, EVENT_BACK_ON_ROAD, EVENT_RESCUED = range(4, 8)
 """Something was newly touched (value: its code, as `State.hit`), the car left the road (how far left of the path it is

@@ -50,7 +50,7 @@ class Path:
             shape [point_count, 2].
         middle: Where the smooth line that the road lies along passes each node [m], shape [node_count, 2]: through the
             node, or beside it where the path has a corner that the road rounds.
-        told_height: Height that clients are told of each node [m], shape [node_count]; None: that of `position`.
+        told_height: Height of each node that clients get [m], shape [node_count]; None: that of `position`.
         bank: How much the ground rises to the left of each node [m/m], shape [node_count]; None: not at all.
     """
 
@@ -158,8 +158,8 @@ class StartGrid:
         line: Start lines as two end points, left then right seen in driving direction [m], shape [line_count, 2, 2].
         checkpoint: What a lap must pass after start line 0, in driving order, in the same form, shape
             [checkpoint_count, 2, 2].
-        is_silent: The start lines are ours alone: clients on the wire are not told of crossings, and the original's
-            environments, which count laps by what they are told, count none.
+        is_silent: The start lines are ours alone: clients on the wire hear of no crossings, and the original's
+            environments, which count the crossings that they hear of, count no laps.
     """
 
     position: FloatArray
@@ -261,14 +261,14 @@ class Scene:
         car_models: Body style to its meshes.
         materials: Of all meshes.
         textures: sRGB and alpha, uint8, shape [height, width, 4], sides powers of two.
-        hit_names: What clients and the original's environments are told of colliders, props and terrain that are hit;
+        hit_names: What colliders, props and terrain that are hit are called to clients and the original's environments;
             entry 0 is the terrain.
         labels: What they are called everywhere else: as many, in the same order; several may be alike.
         class_maps: CLASS_* of places of materials that show more than one class, uint8, shape [height, width], sides
             powers of two.
         ghosts: Cones without a body: x, y of each [m], shape [ghost_count, 2]; to drive through one costs a second.
         road: Which of the roads that this scene generates; None: its road is not a generated one.
-        has_bare_road: Whether the ground goes on under the road: it looks the same there, however it is recoloured.
+        has_bare_road: Whether the ground continues under the road: it looks the same there, however it is recoloured.
         has_sealed_floor: Whether the ground is a level floor of a hall, smooth enough to mirror; only views for people
             show it.
     """

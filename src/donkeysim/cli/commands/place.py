@@ -103,7 +103,7 @@ def save_car(found: PlaceSurvey, arguments: argparse.Namespace, stem: Path) -> d
         conf["camera"] = _name(file)
         console.print(f"saved {file}: the car's camera, for donkey_sim --camera", soft_wrap=True)
         if arguments.width is None:
-            console.print("how large all is was not told: give --width, the road's, in mm", soft_wrap=True)
+            console.print("the scale is unknown: give the road's width in mm by --width", soft_wrap=True)
     if found.driven is None or found.steering is None:
         return conf
     with show_progress("driving as the car did"):

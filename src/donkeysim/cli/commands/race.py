@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     judging.add_argument("--undo", action="append", default=[], type=int, metavar="NO", help="take back an incident")
     judging.add_argument("--why", default="", metavar="TEXT", help="what the journal says about it")
     add_tracks_argument(judging)
-    holding = add("tournament", hold, "hold a tournament, or go on with one that was interrupted")
+    holding = add("tournament", hold, "hold a tournament, or continue one that was interrupted")
     add_race_arguments(holding, "diyrobocars", "tournament")
     holding.add_argument("--kind", choices=("double_elimination", "ladder", "heats"), help="default: the rule book's")
     counting = add("league", count, "show the points table of all races and tournaments in a folder")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # One lap may be luck, and so may one start.
 LAPS, STARTS = 2, 3
-"""What a trained pilot is let drive: whole laps from each of so many starts, the grid and elsewhere on the road."""
+"""How many starts, the grid and elsewhere on the road, a trained pilot drives whole laps from."""
 
 RANDOM_PLACE = "random_place"
 """Where pilots for unseen places have learned, and so what trains them further is said to have, too."""

@@ -151,7 +151,7 @@ class SweepSpec:
         return self.minimize or self.maximize
 
     def score(self, figures: Mapping[str, float]) -> float:
-        """Return what the better of two trials has more of; who has no such figure is the worst."""
+        """Return what the better of two trials has more of; one without such a figure is the worst."""
         value = figures.get(self.metric, math.nan)
         return -math.inf if math.isnan(value) else -value if self.minimize else value
 

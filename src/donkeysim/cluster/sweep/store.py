@@ -222,7 +222,7 @@ def claim_folder(path: Path, folder: Path) -> SweepFile:
         content = path.read_bytes()
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
-            hint = f"go on with --resume {folder}, or " if (folder / NOTE_NAME).exists() else ""
+            hint = f"continue with --resume {folder}, or " if (folder / NOTE_NAME).exists() else ""
             raise SpecError(f"{folder} holds something already; {hint}give another --out.")
         (folder / TRIALS).mkdir()
         write_whole(folder / COPY_NAME, content)

@@ -1,6 +1,6 @@
 """What the axes and buttons of a joystick make of the car's wishes; no device, no thread.
 
-Two may drive at once, the page and the joystick. A joystick that is deflected beyond the dead zone drives, and goes on
+Two may drive at once, the page and the joystick. A joystick that is deflected beyond the dead zone drives, and keeps
 doing so after it is let go (throttle 0), until the page's steering or throttle changes.
 """
 

@@ -217,7 +217,7 @@ _STAND_INS = {
 def _leave_out_strange(
     path: Path, kind: str, actions: Mapping[str, Any], names: dict[int, str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield controls and what they do, but those that nobody has or that do something of the file's own, which is told.
+    """Yield controls and what they do, but those that nobody has or that do something of the file's own (logged).
 
     Args:
         kind: "axis" or "button".

@@ -43,9 +43,9 @@ NODE_REACH = 8
 LOST_DISTANCE = 1.5
 """Farther from all of these it is looked for along the whole path [m]."""
 
-# A start takes less than half a second to that speed; who is slower for longer pushes against something.
+# A start takes less than half a second to that speed; a car that is slower for longer pushes against something.
 STUCK_SPEED, STUCK_SECONDS = 0.05, 1.0
-"""Who is slower than this [m/s] for so long [s] stands against something."""
+"""A car slower than this [m/s] for this long [s] stands against something."""
 
 logger = logging.getLogger(__name__)
 

@@ -239,7 +239,7 @@ class PilotForPlace:
         Args:
             shelf: What can be chosen, and which places the pilots know.
             find_place: Returns where the car is, a scene's name or file; "" for nowhere.
-            otherwise: Who is chosen where no pilot knows the place.
+            otherwise: The pilot that is chosen where none knows the place.
         """
         self._shelf, self._find_place, self._otherwise = shelf, find_place, otherwise
         self._place = self._chosen = ""

@@ -22,7 +22,7 @@ LEAST_THROTTLE = 0.01
 
 # Half a second at 20 Hz: a reset, a frame of telemetry and the way there and back of a slow link.
 RESET_LOOPS = 10
-"""A car that is put back to its start may be seen elsewhere for so many loops."""
+"""For how many loops a car that is put back to its start may still be seen elsewhere."""
 
 # The original's 100 records, at 20 a second.
 ERASE_SECONDS = 5.0

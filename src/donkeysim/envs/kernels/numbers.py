@@ -15,7 +15,7 @@ LIMIT = 5.0
 """Numbers are cut to within ± this."""
 
 FORWARD_SCALE, LEFT_SCALE, YAW_SCALE = 3.0, 1.0, 5.0
-"""Speed ahead [m/s], to the left [m/s] and yaw rate [rad/s] that are told as 1."""
+"""Speed ahead [m/s], to the left [m/s] and yaw rate [rad/s] that are observed as 1."""
 
 PLAIN_COUNT = 10
 """Numbers before the points of the path ahead."""

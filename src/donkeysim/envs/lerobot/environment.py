@@ -37,7 +37,7 @@ class LeRobotEnv(gymnasium.Env[Seen, Float32Array]):
 
         Args:
             track: Name of the track.
-            laps: An episode with so many laps is a success, and over.
+            laps: How many laps make an episode a success, and end it.
             time_limit: An episode is over after so long [s].
             render_mode: "rgb_array": `render` returns a view from behind the car; None: nothing.
             **settings: See `track_settings.read_settings`; the car begins on the grid unless they say otherwise.

@@ -206,7 +206,7 @@ def scale_pictures(network: Network) -> Network:
 
 
 def scale_gates(network: Network, factor: float) -> Network:
-    """Return a network, with weights, whose gates with hard_sigmoid take so many times as much.
+    """Return a network, with weights, whose gates with hard_sigmoid take `factor` times as much.
 
     Raises:
         PilotError: It has hard_sigmoid elsewhere than at the gates of an LSTM or a GRU.
@@ -267,7 +267,7 @@ def repeat_layer(layer: Layer) -> Layer:
 
 
 def repeat_in_place(layer: Layer, axes: list[int]) -> list[Layer]:
-    """Return what does to every picture of a sequence what a layer does to one that takes tensors of so many axes.
+    """Return what does to every picture of a sequence what a layer does to one that takes tensors with these axes.
 
     Raises:
         PilotError: It joins tensors that cannot be told apart in a sequence.

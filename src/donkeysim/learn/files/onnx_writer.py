@@ -263,7 +263,7 @@ def _join_pairs(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor
 
 
 def _give_axes(graph: OnnxGraph, tensor: Tensor, rank: int) -> str:
-    """Return the name of a tensor with so many axes, without the batch; new ones stand behind it, as in Keras."""
+    """Return the name of a tensor with `rank` axes, without the batch; new ones stand behind it, as in Keras."""
     missing = rank - len(tensor.shape)
     return graph.reshape(tensor.name, (*[1] * missing, *tensor.shape)) if missing else tensor.name
 

@@ -79,7 +79,7 @@ def _check_axes(layer: Layer, count: int) -> None:
 
 
 def _add_to_each(graph: TfliteGraph, layer: Layer, source: int, count: int) -> int:
-    """Add what `TimeDistributed` holds behind a tensor of so many axes, without the batch."""
+    """Add what `TimeDistributed` holds behind a tensor of `count` axes, without the batch."""
     if count == 3 and layer.class_name in ("Flatten", "Reshape", "Permute"):  # the rows of a picture are the sequence
         source = graph.reshape(source, graph.get_shape(source)[1:])
     made = add_layer(graph, layer, [source], keeps_rows=True)
@@ -129,7 +129,7 @@ def _fuse(before: Layer, layer: Layer) -> Layer | None:
     count = kernel.shape[-1]
     try:
         factor, shift = fold_normalization(layer, (*[0] * (_RANKS[before.class_name] - 1), count))
-    except PilotError:  # over another axis; who writes the layer says so
+    except PilotError:  # over another axis; whatever writes the layer says so
         return None
     moved = (bias[0] if bias else np.zeros(count, dtype=np.float32)) * factor + shift
     return replace(before, settings={**before.settings, "use_bias": True}, weights=(kernel * factor, moved))

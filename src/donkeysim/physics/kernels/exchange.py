@@ -30,7 +30,7 @@ FAR = 10_000.0
 def set_request(body, row, state, control, car, param):
     """Copy what a car is asked to do from Control into a row of `body`, within its limits.
 
-    A car with actuators goes on with what they did last; see `work_actuators`.
+    A car with actuators continues with what they did last; see `work_actuators`.
     """
     steer = state.steer_angle[car]
     if param[car, layout.P_HAS_ACTUATORS] == 0.0:

@@ -8,7 +8,7 @@ from donkeysim.physics.kernels import layout
 
 @inner_kernel
 def sample_height(terrain, scene, x, y):
-    """Return (height [m], slope along x [-], slope along y [-]), bilinear; beyond the grid its border goes on."""
+    """Return (height [m], slope along x [-], slope along y [-]), bilinear; beyond the grid its border continues."""
     if terrain.entry[scene, layout.I_IS_LEVEL] != 0:
         return terrain.number[scene, layout.T_LEVEL], 0.0, 0.0
     cell = terrain.number[scene, layout.T_HEIGHT_CELL]
@@ -16,7 +16,7 @@ def sample_height(terrain, scene, x, y):
     u = (x - terrain.number[scene, layout.T_HEIGHT_X]) / cell
     v = (y - terrain.number[scene, layout.T_HEIGHT_Y]) / cell
     inside_x, inside_y = 1.0, 1.0
-    # Beyond the grid the ground goes on level: heights of the border, and no slope across it.
+    # Beyond the grid the ground continues level: heights of the border, and no slope across it.
     if not (u > 0.0 and u < columns - 1.0):
         inside_x = 0.0
         u = min(max(u, 0.0), columns - 1.0)

@@ -6,7 +6,7 @@ at the next such crossing, if by then
 * the car has passed all checkpoints of the scene, in their order and in driving direction, and
 * it has made at least half of the path's nodes since, those driven backwards taken off.
 
-An open path ends at its finish; there the one lap is over and no other begins. Further start lines are told to whoever
+An open path ends at its finish; there the one lap is over and no other begins. Further start lines are for whoever
 wants to time parts of a lap, once in each lap; they count nothing. The moment of a crossing lies within a step, where
 the straight line from one place of the car's origin to the next meets the gate.
 """

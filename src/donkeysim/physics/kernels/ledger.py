@@ -54,7 +54,7 @@ class PathTables(NamedTuple):
     width: FloatArray
     """To the left and right edge of the road at each node [m]."""
     distances: FloatArray
-    """How far ahead the path is told, rising [m]."""
+    """How far ahead the path is observed, rising [m]."""
 
 
 class Book(NamedTuple):
@@ -167,7 +167,7 @@ def derive_row(state, car, scene, paths, derived):
 
 @inner_kernel
 def count_frame(state, car, world, along, duration, derived, events):
-    """Add what a car did in a frame of so many seconds to what it has done."""
+    """Add what a car did in a frame of `duration` [s] to what it has done."""
     forward, left = derived.forward_speed[car], derived.left_speed[car]
     speed, time = abs(forward), derived.time[car]
     fastest = max(speed, state.speed[car]) + abs(left)

@@ -1,8 +1,8 @@
 """Where a car is on its path: node, distance, surface, length along the shortest line; and the original's active node.
 
-The original measures cte on the endless line through its active node and the next one, and then goes on by one node if
+The original measures cte on the endless line through its active node and the next one, and then advances by one node if
 that is the nearer one: a fast car, one driving backwards and one that was put elsewhere leave the active node behind,
-and their cte grows. Its clients are told these figures; everything of ours goes by the node that is really there.
+and their cte grows. Its clients get these figures; everything of ours goes by the node that is really there.
 """
 
 import math
@@ -17,9 +17,9 @@ from donkeysim.world.state import NODE_UNKNOWN
 SEARCH_LIMIT = 64
 """Segments that one local search passes at most."""
 ACTIVE_STEPS = PHYSICS_RATE // 20
-"""Physics steps in which the active node goes on by one at most; counted on the world's clock, as frames may differ."""
+"""Physics steps in which the active node advances by one at most; counted on the world's clock: frames may differ."""
 STRAY_LENGTH = 0.2
-"""Length [m] over which a search goes on although it comes no nearer: recorded paths step back in places."""
+"""Length [m] over which a search continues although it comes no nearer: recorded paths step back in places."""
 # Nearer than that most roads' edges lie: a car on the road is never lost, and who is farther pays for the long search
 # now and then only.
 LOST_DISTANCE = 1.5
@@ -30,7 +30,7 @@ LOST_DISTANCE = 1.5
 def measure_segment(points, begin, count, closed, segment, x, y):
     """Return (squared distance [m²], share of the segment's length) of the nearest point of one segment.
 
-    The first and the last segment of an open line go on for ever.
+    The first and the last segment of an open line continue for ever.
     """
     following = segment + 1 if segment + 1 < count else 0
     px, py = points[begin + segment, 0], points[begin + segment, 1]

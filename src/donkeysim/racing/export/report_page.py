@@ -33,7 +33,7 @@ from donkeysim.racing.run.verify import Verification
 
 _TEMPLATE, _SCRIPT = (Path(__file__).with_name(name) for name in ("report.html", "report.js"))
 
-# As many colours as are told apart at a glance.
+# As many colours as can be told apart at a glance.
 SPEEDS_SHOWN = 6
 """Best laps in the chart of speeds; more would be hard to tell apart."""
 

@@ -35,7 +35,7 @@ class ClientRacer:
         self._action = Action(0.0, 0.0, 0.0)
 
     def reset(self, simulator: Simulator, row: int, seed: int) -> None:
-        """Go on as asked: whoever drives does not know yet that another run begins."""
+        """Continue as asked: whoever drives does not know yet that another run begins."""
         del simulator, row, seed
 
     def decide(self, simulator: Simulator, row: int) -> Action:
@@ -114,7 +114,7 @@ class Competitors:
         return iter(self._known)
 
     def list_here(self) -> list[Competitor]:
-        """Return who is connected: who had to watch most races comes first, then who came first."""
+        """Return who is connected: first those who had to watch most races, then those who came first."""
         here = [known for known in self._known if known.client is not None]
         return sorted(here, key=lambda known: (-known.waits, known.number))
 

@@ -44,7 +44,7 @@ class RaceOffer:
         book: What it says.
         folder: Where race files and results go.
         local_racers: Who races beside the clients, by name.
-        cars: So many clients' cars begin a race by themselves; 0: their number does not.
+        cars: How many clients' cars begin a race by themselves; 0: their number does not.
         wait: So long after the paddock opens a race begins with whoever is there, simulated; 0: not by time [s].
         races: How many are held before the server ends; 0: no limit.
         pause: Shortest time in the paddock between two races that begin by themselves, simulated [s].

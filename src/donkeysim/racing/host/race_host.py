@@ -241,7 +241,7 @@ class RaceHost:
     # -- races --------------------------------------------------------------------------------------------------------
 
     def _choose_entries(self, simulator: Simulator) -> list[Competitor]:
-        """Return who races: who had to watch comes first, then who came first."""
+        """Return who races: first those who had to watch, then those who came first."""
         here = [known for known in self._competitors.list_here() if known.client is not None and known.client.car]
         return sorted(here[: self._count_room(simulator)], key=lambda known: known.number)
 
@@ -256,7 +256,7 @@ class RaceHost:
         return RaceRun(plan, racers, file, self._simulation.options.worker_count, bodies, range(len(entries)))
 
     def _leave_paddock(self, paddock: Simulator, run: RaceRun, entries: list[Competitor]) -> None:
-        """Let the race begin; who is not in it watches."""
+        """Let the race begin; whoever is not in it watches."""
         for car in list(self._simulation.park):
             self._simulation.take_away(paddock, car)
         self._simulation.scheduler.clear()
@@ -299,7 +299,7 @@ class RaceHost:
         if self.race is None:
             self._simulation.leave_scene()
             return
-        race, self._trouble = self.race, "the race could not go on, see the log; the next one will start."
+        race, self._trouble = self.race, "the race could not continue, see the log; the next one will start."
         self.race_count -= 1  # it is held again
         self._return_to_paddock()
         race.run.abandon()
@@ -371,7 +371,7 @@ class RaceHost:
     def _begin_when_due(self) -> None:
         """Begin a race that begins by itself, or say what is waited for."""
         cars = [known.client.car for known in self._competitors if known.client is not None]
-        here = sum(car is not None and car.telemetry_count > 0 for car in cars)  # who sees where it is
+        here = sum(car is not None and car.telemetry_count > 0 for car in cars)  # those that see where they are
         self.waiting = find_obstacle(self._offer, self.race_count, self._paddock_time, here, self._trouble)
         if self.waiting.text:
             return

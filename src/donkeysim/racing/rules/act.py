@@ -13,7 +13,7 @@ class Pause(msgspec.Struct, frozen=True, tag="pause"):
 
 
 class Continue(msgspec.Struct, frozen=True, tag="continue"):
-    """Time goes on."""
+    """Time runs on."""
 
 
 class Restart(msgspec.Struct, frozen=True, tag="restart"):

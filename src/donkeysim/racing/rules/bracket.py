@@ -35,7 +35,7 @@ class Bracket(Protocol):
 
 
 class DoubleElimination:
-    """Two cars a match; who has lost twice is out. The winners' champion must be beaten twice in the final."""
+    """Two cars a match; a car that has lost twice is out. The winners' champion must be beaten twice in the final."""
 
     def __init__(self, entries: Sequence[str]) -> None:
         """Seed the entries: the best two meet in the final of the winners if they keep winning.
@@ -54,7 +54,7 @@ class DoubleElimination:
         return ready
 
     def rank(self, results: Results) -> list[tuple[str, ...]]:
-        """Return the entries from the first place on; who goes out in the same round shares a place."""
+        """Return the entries from the first place on; those that go out in the same round share a place."""
         _, out = self._play(results)
         gone = {name for place in out for name in place}
         left = tuple(name for name in self._entries if name not in gone)
@@ -96,7 +96,7 @@ class _Seat(NamedTuple):
     """A place in a match.
 
     Attributes:
-        name: Who sits there; None: nobody, the other one goes on without a race.
+        name: Who sits there; None: nobody, the other one advances without a race.
         is_open: Whether it is not known yet.
     """
 
@@ -145,7 +145,7 @@ class Ladder:
 
 
 class Heats:
-    """Rounds of heats; of each the better half goes on, until one heat, the final, is left."""
+    """Rounds of heats; of each the better half advances, until one heat, the final, is left."""
 
     def __init__(self, entries: Sequence[str], cars: int = 4) -> None:
         """Take the entries; `cars` race at once.
@@ -163,7 +163,7 @@ class Heats:
         return self._play(results)[0]
 
     def rank(self, results: Results) -> list[tuple[str, ...]]:
-        """Return the entries from the first place on; who goes out in the same round at the same place shares one."""
+        """Return the entries from the first place on; those that go out in a round at the same place share one."""
         _, final, out = self._play(results)
         return [*((name,) for name in final), *(place for places in reversed(out) for place in places)]
 

@@ -56,7 +56,7 @@ def classify(
 ) -> tuple[Placing, ...]:
     """Return all cars in order; scores, tallies and names are by row.
 
-    While the race goes on, `is_over` False, cars that still drive are neither finished nor out.
+    While the race is on, `is_over` False, cars that still drive are neither finished nor out.
     """
     statuses = {log.row: _find_status(race, log, scores[log.row], tallies[log.row], is_over) for log in logs}
     keys = {log.row: _make_key(race, log, scores[log.row], tallies[log.row], statuses[log.row]) for log in logs}

@@ -271,7 +271,7 @@ class Director:
         return first * (1.0 + race.finish_window) if race.ends == "all" else first
 
     def _end_run(self) -> None:
-        """Go on to what follows."""
+        """Move on to what follows."""
         self._decide(decide.ShowFlag("chequered"))
         is_practice_over = self.session == PRACTICE and self.book.qualifying is not None
         if is_practice_over or (self.session == QUALIFYING and self._waiting):

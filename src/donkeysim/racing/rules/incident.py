@@ -34,7 +34,7 @@ class Incident(msgspec.Struct, frozen=True):
     time: float
     """Since green [s]; before it, below 0."""
     row: int
-    """The car, who is to blame where there are two."""
+    """The car; where there are two, the one that is to blame."""
     kind: str
     """A name of `INCIDENTS`, or `ENGINEER`."""
     lap: int

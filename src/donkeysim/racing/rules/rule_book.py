@@ -70,7 +70,7 @@ class Race:
         limit: The race ends after this time [s]; 0: what the laps take at a walk.
         warm_up_laps: Before those that count; neither times nor incidents count in them.
         cool_down_laps: After those that count, before the car leaves the track; nothing counts in them.
-        order: Who has all laps and the least time; who has most laps and reached them first; or the best lap.
+        order: By the least time for all laps; by most laps, and who reached them first; or by the best lap.
         clock: Times begin at green, or where the laps that count begin at the line.
         ends: When all cars are done, or when the first one is.
         finish_window: Once a car has finished, the others have this share of its time more; 0: until the limit.

@@ -22,7 +22,7 @@ WALK, EXTRA_TIME = 0.35, 30.0
 """Where a race has no limit, it has the time of its laps at this speed [m/s], and so much more [s]."""
 
 MOVED = 0.05
-"""Who has gone farther than this has started [m]."""
+"""A car that has gone farther than this has started [m]."""
 
 
 class Run:
@@ -173,7 +173,7 @@ def classify_runs(race: Race, runs: Sequence[Run], is_over: bool = True) -> tupl
     return classify(race, logs, scores, tallies, names, is_over)
 
 
-# Two and a half car lengths: who is put back stands in nobody's way, and has room to start.
+# Two and a half car lengths: a car that is put back stands in nobody's way, and has room to start.
 SPACE = 0.7
 """Free length of the path where a car is put back [m]."""
 
@@ -195,7 +195,7 @@ class Judge:
         return "yellow" if self._is_yellow else "green"
 
     def begin(self, run: Run) -> None:
-        """Go on with another run."""
+        """Continue with another run."""
         self._run = run
         self._slow: dict[int, float] = {}
         self._is_yellow = False

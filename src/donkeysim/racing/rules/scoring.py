@@ -33,7 +33,7 @@ class CarLog:
         way: Made along the path since the run began [m].
         gate: Which gate it passed last: 0 the line, then the checkpoints; -1 none.
         gate_time: When, since green [s].
-        retired: Why it does not go on, "" as long as it does.
+        retired: Why it has stopped racing, "" as long as it races.
         is_off: Whether it was taken off the track.
         was_moving: Whether it has ever moved since green.
         absent_since: Since when it is not there, since green [s]; infinite: it is there.

@@ -18,9 +18,9 @@ SECTOR = math.radians(60.0)
 STANDING = 0.1
 """Slower than this a car stands [m/s]."""
 
-# More than drivers wander in their lane; who is slower across may not have meant it.
+# More than drivers wander in their lane; a car that is slower across may not have meant it.
 MOVED_OVER = 0.15
-"""Side by side, who moves towards the other by so much more is to blame [m/s]."""
+"""Side by side, the car that moves towards the other by this much more is to blame [m/s]."""
 
 
 class Verdict(NamedTuple):

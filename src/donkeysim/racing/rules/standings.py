@@ -18,7 +18,7 @@ class Standing(NamedTuple):
     """How a race stands after a step, shape [car_count] each."""
 
     place: IntArray
-    """1 = in front: who has finished, by time; then the others, by the way they have made."""
+    """1 = in front: those that have finished, by time; then the others, by the way they have made."""
     gained: IntArray
     """Places gained since the step before, negative: lost."""
     way: FloatArray
@@ -28,7 +28,7 @@ class Standing(NamedTuple):
     lap_time: FloatArray
     """Of the last finished lap, 0 before [s]; the first one begins at the start line."""
     finished: BoolArray
-    """Who has driven all laps."""
+    """Whether it has driven all laps."""
     finish_time: FloatArray
     """When that was, infinite before [s]."""
 

@@ -23,7 +23,7 @@ MARK = 0.25
 """Between two marks [m]."""
 
 BLUR = 1.0
-"""So far past the line [m], by the nearest point of the path, who has crossed it at all has crossed it."""
+"""So far past the line [m], by the nearest point of the path, a car that has crossed it at all has crossed it."""
 
 PARTS = 3
 """Sectors of a track without checkpoints."""
@@ -179,7 +179,7 @@ class Stopwatch:
         if log.lap != car.lap:
             car.lap = log.lap
             place = (log.lap - 1) * course.length + course.measure_ahead(course.gates[0], along)
-        elif place > log.lap * course.length + BLUR:  # over the line, but the lap goes on
+        elif place > log.lap * course.length + BLUR:  # over the line, but the lap continues
             place -= course.length
         before, car.along = car.place, along
         car.move(place, time)

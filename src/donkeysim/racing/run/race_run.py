@@ -35,7 +35,7 @@ BRAKING = 2.0
 """Brake per speed above a limit [s/m]."""
 
 _MOVES = (decide.PutOnTrack, decide.PutOnGrid, decide.TakeOff)
-"""Who has gone meanwhile is not moved."""
+"""A car that has gone meanwhile is not moved."""
 
 _STOP = Action(0.0, 0.0, 1.0)
 

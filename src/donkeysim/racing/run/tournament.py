@@ -1,7 +1,7 @@
 """Tournaments and leagues in folders.
 
 A tournament is one call: a trial for the seeds, then match after match. Its folder holds `tournament.json` and, for
-each match, a race file and its result; one that was interrupted goes on where it stopped. A league is a folder with one
+each match, a race file and its result; an interrupted one continues where it stopped. A league is a folder with one
 for each evening; the files of its races and tournaments are all its memory.
 """
 

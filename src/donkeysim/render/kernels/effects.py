@@ -190,7 +190,7 @@ def blur_row(width, weight, taps, wide, target):
         wide: The row's values behind room for `BLUR_REACH` pixels, and more room; the room is written.
         target: Written.
     """
-    # Beyond its edge the picture goes on in the colour of the edge: written out once, and all taps are whole rows.
+    # Beyond its edge the picture continues in the colour of the edge: written out once, and all taps are whole rows.
     first = 3 * BLUR_REACH
     for k in range(1, taps):
         for channel in range(3):

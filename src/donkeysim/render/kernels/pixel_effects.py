@@ -69,7 +69,7 @@ def blur_pixel(
         if taps[camera, 0] > 0:
             total *= weight[camera, 0, 0]
         for k in range(1, taps[camera, 0]):
-            # Beyond its edge the picture goes on in the colour of the edge.
+            # Beyond its edge the picture continues in the colour of the edge.
             before = np.float32(picture[camera, channel + max(column - k, 0) * channels])
             after = np.float32(picture[camera, channel + min(column + k, columns - 1) * channels])
             total += weight[camera, 0, k] * (before + after)

@@ -69,7 +69,7 @@ def reset_world(
     events: EventTable,
     book: Book,
 ) -> None:
-    """Put a world back to how worlds of its scene begin, and its cars where they are told.
+    """Put a world back to how worlds of its scene begin, and its cars where they are to begin.
 
     Args:
         begins: Which worlds are put back; others are left as they are.

@@ -37,7 +37,7 @@ MANY_NODES = 800
 """Nodes of a path that are close enough to each other for the shortest line."""
 
 MOST_GATES, GATE_SPACING = 4_000, 0.01
-"""More gates than so many stand this far apart or farther [m]: how long a string is pulled over them grows with how
+"""More gates than this stand this far apart or farther [m]: how long a string is pulled over them grows with how
 many of them are in sight of each other."""
 
 SEALED_FLOORS = ("concrete", "dark_wood", "hall_floor", "wood")

@@ -178,7 +178,7 @@ def is_track_file(name: str) -> bool:
 
 
 def shorten_scene_name(name: str) -> str:
-    """Return what others are told of a scene: of a track file only its stem, not the folders of this machine."""
+    """Return what a scene is called to others: of a track file only its stem, not the folders of this machine."""
     return Path(name).stem if is_track_file(name) else name
 
 

@@ -69,5 +69,5 @@ def rename_key(values: Any, key: str, replayed: bool = False) -> None:
 def _list_own(folders: tuple[str, ...]) -> Iterable[str]:
     try:
         return find_own_tracks(folders)
-    except SceneError:  # told where the track is looked for
+    except SceneError:  # reported where the track is looked for
         return ()

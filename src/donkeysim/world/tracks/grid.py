@@ -100,7 +100,7 @@ def _follow_back(line: CentreLine, pose: Sequence[float], last: FloatArray) -> f
 
 
 def _leave_room(position: FloatArray, yaw: FloatArray, count: int) -> list[int]:
-    """Return which of these places to take, up to so many: those that lie in no earlier one's room."""
+    """Return which of these places to take, up to `count`: those that lie in no earlier one's room."""
     kept: list[int] = []
     length, width = CAR_ROOM
     for slot in range(len(position)):

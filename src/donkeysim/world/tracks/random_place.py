@@ -68,7 +68,7 @@ def draw_size(table: RandomTable, seed: int) -> float:
 
 
 def _enlarge(table: RandomTable, size: float) -> RandomTable:
-    """Return ranges for a road so many times as large."""
+    """Return ranges for a road `size` times as large."""
     scaled: dict[str, Any] = {name: tuple(size * part for part in getattr(table, name)) for name in SCALED}
     return replace(table, **scaled)
 

@@ -135,7 +135,7 @@ class _Model:
         accessor = self._json["accessors"][index]
         if accessor["componentType"] != _FLOAT or accessor["type"] != "VEC3" or "sparse" in accessor:
             raise ValueError("positions are not plain triples of floats")
-        with np.errstate(invalid="ignore"):  # what is no number is told later
+        with np.errstate(invalid="ignore"):  # what is no number is reported later
             return self._read_accessor(accessor, "<f4", 3).astype(float)
 
     def _read_indices(self, index: int) -> LongArray:

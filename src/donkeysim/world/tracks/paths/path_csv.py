@@ -31,7 +31,7 @@ RECORDED = (*COLUMNS[:2], "throttle")
 """Columns of paths that cars of the original record, without a row that names them."""
 
 MEETING = 1.5
-"""A list whose ends lie within so many of its longest steps is taken for a circuit, where nobody says."""
+"""A list whose ends lie within this many of its longest steps is taken for a circuit, unless the file says."""
 
 NODE_HEIGHT = "z_node_m"
 """Column of the height of nodes that hang above the ground or lie below it, if a file names it."""

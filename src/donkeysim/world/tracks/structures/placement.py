@@ -51,7 +51,7 @@ MOST_PAIRS = 500_000
 """Of points and colliders looked at together: some 20 MB."""
 
 SAMPLES = 5
-"""Every so many samples of the path are looked at."""
+"""Every which sample of the path is looked at."""
 
 
 @dataclass(frozen=True)

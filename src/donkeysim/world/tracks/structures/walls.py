@@ -1,6 +1,6 @@
 """Walls, rails, barriers, hedges and cliffs along the path or through points.
 
-What a kind looks like is told in `wall_kinds`; what a car can hit is a box for every straight piece.
+What a kind looks like is in `wall_kinds`; what a car can hit is a box for every straight piece.
 """
 
 import itertools

@@ -103,7 +103,7 @@ class GroundTable:
         seed: Of the hills.
         points: x, y and height of places of the open ground that are known [m]: it passes through them smoothly, and
             is level at `height` along its border alone. Empty: it is level everywhere.
-        hit: What clients are told of a chassis that touches it; empty: "terrain".
+        hit: What clients hear that a chassis has touched; empty: "terrain".
         patches: Rectangles painted on the ground, later ones over earlier ones.
     """
 

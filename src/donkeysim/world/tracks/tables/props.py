@@ -31,11 +31,11 @@ class PropTable:
         mass: On the original's scale, where a car weighs 50 [kg]; 0: it stands still.
         hull: What it is to physics: of what stands still a "box" (default) or a "cylinder"; of what moves a "cylinder"
             (default) or a "cone", which may also be blunt or wider above.
-        hit: What clients are told of a car that hits it; empty: what the kind is called, or the file's name.
+        hit: What clients hear that a car has hit; empty: what the kind is called, or the file's name.
         ghost: It has no body: cars and the lidar pass through it.
         fixed: Of a kind that moves: it stands still.
         places: x, y of each [m], or x, y, yaw [m, m, degree].
-        every: One each so many metres along the path; 0: no row.
+        every: Distance from one to the next along the path [m]; 0: no row.
         first: Where along the path the row begins [m].
         spans: Where along the path the row stands, each [from, to] [m]; empty: all along it.
         offset: Of the row from the path [m], + = left.

@@ -159,7 +159,7 @@ class RoadTable:
         width_right: From the path to the right edge [m].
         widths: Where the width changes: edges along the path, joined by a smooth curve.
         friction: Of its surface [-].
-        texture: What it is made of; "none": the ground goes on, only what is painted shows the road.
+        texture: What it is made of; "none": the ground continues, only what is painted shows the road.
         colour: Of asphalt where no wheel rolls, sRGB 0 to 255; none: dark grey.
         tones: Instead of one colour several across the road, in order of growing offset, blended in between.
         contrast: How much the grain and the spots of asphalt stand out.

@@ -54,7 +54,7 @@ class RoomTable:
         windows: None, a row high up, or large ones.
         colour: sRGB 0 to 255 that the walls' picture is multiplied by; none: as it is.
         pictures: Of whole walls, from the left to the right seen from inside, instead of what they are made of.
-        hits: What clients are told of a car that hits a wall, by its side; empty: "wall".
+        hits: What clients hear that a car has hit, by the wall's side; empty: "wall".
         lit: Whether the walls' pictures shine by themselves.
         roof: Steel trusses under a sheet roof, a flat ceiling with panels, or none.
         roof_picture: Instead of the roof's own picture.

@@ -17,7 +17,7 @@ class StartTable:
     Attributes:
         lines: Places of the start lines along the path [m], up to `MOST_LINES`; the first is line 0.
         gates: The same by their ends, instead: left x, left y, right x, right y [m], seen in driving direction.
-        silent: Lines and gates are ours alone, and not to be seen: clients on the wire are not told of crossings.
+        silent: Lines and gates are ours alone, and not to be seen: clients on the wire hear of no crossings.
         checkpoints: Places along the path that a lap must pass [m], in driving order after line 0.
         poses: x, y [m] and yaw [degree] of cars that the grid stands behind; several take turns: with two, the second
             car stands at the second pose and the third behind the first car. Empty: the path's beginning.

@@ -37,7 +37,7 @@ class BlockTable:
         colour: sRGB 0 to 255 that its pictures are multiplied by, or of a plain one; none: seeded shades.
         picture: Of a plain one: the picture on each of its sides; empty: its colour.
         base: Of its underside above the ground [m].
-        hit: What clients are told of a car that hits it; empty: what the kind is called.
+        hit: What clients hear that a car has hit; empty: what the kind is called.
         seed: Of colours and of what varies.
     """
 
@@ -198,7 +198,7 @@ class WallTable:
         closed: Whether the last point is joined to the first.
         height: [m]; 0: the kind's own.
         thickness: [m]; 0: the kind's own.
-        hit: What clients are told of a car that runs into it; empty: what the kind is called.
+        hit: What clients hear that a car has run into; empty: what the kind is called.
         colour: sRGB 0 to 255, multiplies the kind's own picture; none: as it is.
         seed: Of the random numbers of a cliff, of bales and of a low hedge.
     """

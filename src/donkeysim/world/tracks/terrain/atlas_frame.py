@@ -26,7 +26,7 @@ class AtlasFrame:
         rows: Along y; texture row 0 lies at the greatest y.
         columns: Along x.
         shown: Least x, least y, greatest x, greatest y of what the ground shows of it [m]: all, or a height field's
-            box, beyond which a tile goes on.
+            box, beyond which a tile continues.
     """
 
     origin: tuple[float, float]

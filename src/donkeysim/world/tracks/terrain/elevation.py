@@ -19,10 +19,10 @@ HEIGHT_CELLS_MOST = 320
 """Per side of the height field; larger places get coarser cells."""
 
 BLOCK = 16
-"""Both sides of the field are whole blocks of so many cells, which its mesh begins with."""
+"""Cells of a block, which the mesh begins with; both sides of the field are whole blocks."""
 
 COARSER = 4
-"""A thin plate is found at every so many cells; whole blocks have whole numbers of them."""
+"""How many cells apart a thin plate is found; whole blocks have whole numbers of them."""
 
 NEIGHBOURS = 48
 """Samples of the path that a point's height is a mean of."""

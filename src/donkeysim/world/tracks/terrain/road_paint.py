@@ -43,7 +43,7 @@ class RoadPaint:
     Attributes:
         track: Road, markings and start lines.
         line: The path.
-        surface: The road's own tile, shape [size, size, 3]; None: computed asphalt, or the ground goes on.
+        surface: The road's own tile, shape [size, size, 3]; None: computed asphalt, or the ground continues.
         grain: Fine noise, shape [NOISE_SIDE, NOISE_SIDE].
         broad: Coarse noise, shape [NOISE_SIDE, NOISE_SIDE].
         streaks: Noise across and along the road, same shape; None: it has no streaks.

@@ -1,4 +1,4 @@
-"""What ground and roads are made of: square tiles seen from above, most 3.84 m a side, that go on in themselves."""
+"""What ground and roads are made of: square tiles seen from above, most 3.84 m a side, that repeat without a seam."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -328,4 +328,4 @@ SURFACE_MEAN: dict[str, Colour] = {
     "dark_wood": (62.0, 40.0, 34.0),
     "plain": (164.0, 166.0, 168.0),
 }
-"""About what colour a ground has from far away: the sky's panorama goes on with it below the horizon."""
+"""About what colour a ground has from far away: the sky's panorama continues with it below the horizon."""
