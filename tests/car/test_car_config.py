@@ -156,7 +156,7 @@ SPARED = [
 
 
 @pytest.mark.original(
-    "Configuration and car folders", "wrong values of keys that this run does not use", "told and spared"
+    "Configuration and car folders", "wrong values of keys that this run does not use", "only warned about"
 )
 @pytest.mark.parametrize(("own", "sentence", "user"), SPARED)
 def test_a_drive_goes_on_with_a_wrong_key_that_it_does_not_use(car_folder, caplog, own, sentence, user):
@@ -179,7 +179,9 @@ def test_training_goes_on_with_a_wrong_key_of_driving(car_folder, caplog, own, u
     assert f"It is for {user} only." in caplog.text
 
 
-@pytest.mark.original("Configuration and car folders", "numbers beyond what the original limits", "limited, and told")
+@pytest.mark.original(
+    "Configuration and car folders", "numbers beyond what the original limits", "limited, with a warning"
+)
 @pytest.mark.parametrize(
     ("given", "taken"),
     [
@@ -283,7 +285,7 @@ def test_training_takes_the_folder_of_a_real_car(car_folder):
     assert car_folder.load("DONKEY_GYM = False", driving=False).DONKEY_GYM is False
 
 
-@pytest.mark.original("Configuration and car folders", "keys of forks", "kept for one's own parts, and told")
+@pytest.mark.original("Configuration and car folders", "keys of forks", "kept for one's own parts, and logged")
 def test_unknown_keys_are_told_once_with_the_nearest(car_folder, caplog):
     config = car_folder.load("DRIVE_LOOP_HERZ = 3\nMY_PART_GAIN = 2\nCUSTOM_EDGE_MODULE = 'a.py'\n")
     assert config.MY_PART_GAIN == 2
@@ -300,7 +302,7 @@ def test_a_key_that_resembles_none_gets_no_hint(car_folder, caplog, name):
 
 
 @pytest.mark.original(
-    "Configuration and car folders", "keys of hardware", "without effect, told where they were changed"
+    "Configuration and car folders", "keys of hardware", "without effect; logged where they were changed"
 )
 def test_keys_that_cannot_be_honoured_are_told_only_when_touched(car_folder, caplog):
     car_folder.load(

@@ -52,7 +52,9 @@ def test_an_unknown_command_is_asked_wrongly(capsys):
 
 
 @pytest.mark.original(
-    "Programs and other files", "`tubcheck`, `ui`, `contrain`, `findcar` of its `donkey`", "told what to do"
+    "Programs and other files",
+    "`tubcheck`, `ui`, `contrain`, `findcar` of its `donkey`",
+    "a sentence says what to do instead",
 )
 @pytest.mark.parametrize(
     ("words", "advice"),

@@ -311,7 +311,9 @@ def test_names_may_lie_in_a_file_beside_it(tmp_path):
     assert "pad_names" not in sys.modules
 
 
-@pytest.mark.original("Programs and other files", "its controls with functions of one's own", "differs: left out, told")
+@pytest.mark.original(
+    "Programs and other files", "its controls with functions of one's own", "differs: left out, and logged"
+)
 @pytest.mark.parametrize("own", ["self.init_js", "lambda: None", "print"])
 def test_a_function_of_one_s_own_costs_its_control_only(tmp_path, caplog, own):
     text = MY_JOYSTICK.replace("'left': self.erase_last_N_records", f"'left': {own}, 'R2': self.emergency_stop")

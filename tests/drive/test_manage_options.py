@@ -47,7 +47,9 @@ def test_wrong_use_prints_the_usage_and_ends_with_1(words, capsys):
     assert "Usage:\n    manage.py drive" in capsys.readouterr().err
 
 
-@pytest.mark.original("Programs and other files", "`--chaos`, `--aug`, `--file` … of older versions", "told what to do")
+@pytest.mark.original(
+    "Programs and other files", "`--chaos`, `--aug`, `--file` … of older versions", "a sentence says what to do instead"
+)
 @pytest.mark.parametrize(
     ("words", "advice"),
     [

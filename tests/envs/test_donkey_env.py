@@ -184,7 +184,7 @@ def test_steps_take_real_time_on_request():
         gymnasium.make_vec("donkey-generated-track-v0", num_envs=2, conf={"real_time": True})
 
 
-@pytest.mark.original("gym-donkeycar", "a program's own keys in `conf`", "passed over, and told")
+@pytest.mark.original("gym-donkeycar", "a program's own keys in `conf`", "skipped, and logged")
 def test_keys_of_a_program_itself_are_told_and_passed_over(caplog):
     """Programs have one dict for all they need; what resembles a key of ours is a slip and refused."""
     assert read_conf({"controller_type": "xbox", "pos_x": "0.0", "max_cte": 3}) == read_conf({"max_cte": 3})

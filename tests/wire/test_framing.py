@@ -221,7 +221,7 @@ def test_slips_that_the_original_forgives_cost_nothing(message, meant):
     assert read_bytewise(message + b"\n" + GOOD) == [meant, json.loads(GOOD)]
 
 
-@pytest.mark.original("Messages", "other slips", "differs: told by an `error`; the original is silent")
+@pytest.mark.original("Messages", "other slips", "differs: answered by an `error`; the original is silent")
 @pytest.mark.parametrize(
     "message", [b'{,"a":1}', b'{"a":,}', b'{"a":1 "b":2}', b"{'a':1}", b'{"a":[,1]}', b'{"a":"x\\\n"}', b'{"a":tru!}']
 )

@@ -29,7 +29,7 @@ def read(kind, **fields):
     return read_request({"msg_type": kind, **fields})
 
 
-@pytest.mark.original("Messages", 'numbers as texts (`"0.5"`, `"+.5"`)', "read; what is none is told")
+@pytest.mark.original("Messages", 'numbers as texts (`"0.5"`, `"+.5"`)', "read; what is no number is an error")
 @pytest.mark.parametrize(
     ("given", "value"),
     [
@@ -156,7 +156,7 @@ def test_asynchronous_needs_no_time_step():
         read("step_mode", step_mode="synchronus")
 
 
-@pytest.mark.original("Messages", "fields of forks in `regen_road` (`wayPoints`)", "do nothing, and that is told")
+@pytest.mark.original("Messages", "fields of forks in `regen_road` (`wayPoints`)", "do nothing; the client is told so")
 def test_a_road_by_waypoints_of_a_fork_is_told_to_do_nothing_here():
     request, note = read("regen_road", rand_seed="7", wayPoints="0,0@1,1")
     assert request.rand_seed == 7
