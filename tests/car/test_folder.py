@@ -232,3 +232,14 @@ def test_the_train_script_asks_for_a_model(tmp_path):
     run = subprocess.run([sys.executable, tmp_path / "train.py"], capture_output=True, text=True, check=False)
     assert run.returncode == 2
     assert "required: --model" in run.stderr
+
+
+@pytest.mark.parametrize("program", ["train.py", "manage.py train"])
+def test_training_without_tubs_reads_the_configs_data_path(tmp_path, program):
+    make(tmp_path / "car")
+    (tmp_path / "car/myconfig.py").write_text(f"DATA_PATH = {str(tmp_path / 'disk')!r}\n", encoding="utf-8")
+    (tmp_path / "disk").mkdir()
+    script, *words = program.split()
+    command = [sys.executable, tmp_path / "car" / script, *words, "--model", tmp_path / "a.h5"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert f"{tmp_path / 'disk'} is not a tub" in run.stderr

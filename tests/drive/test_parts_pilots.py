@@ -239,6 +239,15 @@ def test_a_built_in_pilot_is_chosen_like_a_file_and_given_up_like_one(folder):
         wait_until(lambda: driver.run(BLANK, 0.5)[:2] == (0.0, 0.0))
 
 
+def test_a_pilot_in_ones_home_may_be_named_with_a_tilde(folder, monkeypatch):
+    """Shells leave it as it is in `--model=~/a.h5`, and Windows' cmd everywhere."""
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(folder.parent))
+    shelf = Shelf(folder.parent / "none")
+    shelf.choose("~/models/b.h5")
+    assert steer(shelf) == pytest.approx(0.2)
+
+
 def test_who_knows_the_place_is_chosen_until_somebody_chooses(folder):
     place = ["ring"]
     known = {"a.onnx": ("ring",)}

@@ -43,11 +43,11 @@ class Options:
     track: str | None = None
 
     def list_train_words(self, car_folder: Path) -> list[str]:
-        """Return the words of `donkey train` that do the same; without --tubs it learns from the car's data."""
+        """Return the words of `donkey train` that do the same; without --tubs it learns from DATA_PATH."""
         words = ["--config", str(car_folder / "config.py"), "--myconfig", self.myconfig, "--model", self.model or ""]
         for name, value in (("--type", self.kind), ("--transfer", self.transfer), ("--comment", self.comment)):
             words += [name, value] if value is not None else []
-        return ["train", "--tub", *(self.tubs or [str(car_folder / "data")]), *words]
+        return ["train", *(["--tub", *self.tubs] if self.tubs else []), *words]
 
 
 def parse_options(words: Sequence[str] | None = None) -> Options:

@@ -85,7 +85,7 @@ class PilotShelf:
         Raises:
             DonkeySimError: There is no such file, or it holds no pilot for this car.
         """
-        path = Path(path)
+        path = Path(path).expanduser()  # no shell expands the ~ in --model=~/a.h5
         if not path.exists():
             found = ", ".join(self.choices) or "none"
             raise SpecError(f"there is no pilot {path}; pilots here: {found}.")
