@@ -117,6 +117,26 @@ class Broken:
 
     def run(self, image):
         return None
+
+class Failing(Broken):
+    def run(self, image):
+        return image[1000]
+
+class Real(Broken):
+    def run(self, image):
+        return image / 2
+
+class Keyless(Broken):
+    def __init__(self, config):
+        self.width = config.IMAGE_WW
+
+class WithoutConfig:
+    def __init__(self):
+        pass
+
+class WithoutRun:
+    def __init__(self, config):
+        pass
 """
 
 
@@ -135,14 +155,35 @@ def test_own_classes_are_steps_too(image, tmp_path):
         ({"CUSTOM_X_MODULE": "own.txt", "CUSTOM_X_CLASS": "A"}, "CUSTOM_X_MODULE is 'own.txt', which is not a Python"),
         ({"CUSTOM_X_MODULE": "own.py", "CUSTOM_X_CLASS": "A"}, "CUSTOM_X_CLASS is 'A', but .* has no such class"),
         ({"CUSTOM_X_MODULE": "bad.py", "CUSTOM_X_CLASS": "A"}, r"bad\.py, line 2: ZeroDivisionError: division by zero"),
+        ({"CUSTOM_X_MODULE": "cv.py", "CUSTOM_X_CLASS": "A"}, r"cv\.py, line 1: .*; install donkeycar into the same"),
     ],
 )
 def test_mistakes_in_own_steps_are_sentences(tmp_path, changes, sentence):
     (tmp_path / "own.py").write_text(OWN)
     (tmp_path / "own.txt").write_text("")
     (tmp_path / "bad.py").write_text("x = 1\ny = x / 0\n")
+    (tmp_path / "cv.py").write_text("from donkeycar.parts.cv import ImgCropMask\n")
     with pytest.raises(SpecError, match=sentence):
         make_steps(make_default_config(tmp_path, changes), ["CUSTOM_X"])
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("Keyless", r"own\.py, line \d+: AttributeError: .* has no key IMAGE_WW; did you mean IMAGE_W\?$"),
+        ("WithoutConfig", r"own\.py: TypeError: .* takes 1 positional argument but 2 were given"),
+        ("WithoutRun", r"own\.py: AttributeError: 'WithoutRun' object has no attribute 'run'"),
+        ("Failing", r"own\.py, line \d+: IndexError: index 1000 is out of bounds"),
+        ("Real", r"the transformations CUSTOM_X give a picture of float64 rather than uint8, 0 to 255"),
+    ],
+)
+def test_own_classes_that_fail_are_told_with_file_and_line(image, tmp_path, monkeypatch, name, sentence):
+    """They are found from the folder, as people write them."""
+    (tmp_path / "own.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    config = make_default_config(".", {"CUSTOM_X_MODULE": "own.py", "CUSTOM_X_CLASS": name})
+    with pytest.raises(DonkeySimError, match=sentence):
+        make_steps(config, ["CUSTOM_X"])(image)
 
 
 def test_an_own_step_that_gives_nothing_is_named(image, tmp_path):

@@ -213,9 +213,12 @@ def describe_failure(path: Path, error: Exception) -> str:
     text = f"{place}: {type(error).__name__}: {error}"
     if isinstance(error, NameError) and error.name and error.name.isupper():
         text += "; this file does not see the names of config.py; write the whole value here"
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == "donkeycar":
+        text += "; install donkeycar into the same environment, or leave out what needs it"
     if lines:
         text += _describe_environment(linecache.getline(str(path), lines[-1] or 0))
-    return " ".join(text.rstrip(".").split()) + "."
+    text = " ".join(text.rstrip(".").split())
+    return text if text.endswith("?") else f"{text}."
 
 
 def _describe_environment(line: str) -> str:

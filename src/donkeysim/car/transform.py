@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from donkeysim.car.config import Config, describe_failure
 from donkeysim.car.keys import TRANSFORMATIONS
-from donkeysim.core.errors import ShapeError, SpecError, describe_unknown, import_extra
+from donkeysim.core.errors import DonkeySimError, ShapeError, SpecError, describe_unknown, import_extra
 
 if TYPE_CHECKING:
     from donkeysim.core.types import ByteArray
@@ -51,6 +52,11 @@ def make_steps(config: Config, names: Sequence[str]) -> Transform:
     def transform(image: ByteArray) -> ByteArray:
         for name, step in steps:
             image = _keep_depth(step(image), name)
+        if image.dtype != np.uint8:
+            raise ShapeError(
+                f"the transformations {', '.join(names)} give a picture of {image.dtype} rather than uint8, 0 to 255; "
+                "let your own end with .astype('uint8')."
+            )
         return image
 
     return transform
@@ -217,16 +223,31 @@ def _load_custom(config: Config, name: str) -> Transform:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    try:
+    with _tell_failure(path):
         spec.loader.exec_module(module)
-    except Exception as error:
-        raise SpecError(describe_failure(path, error)) from error
     if not hasattr(module, class_name):
         raise SpecError(f"{config.locate(f'{name}_CLASS')} is {class_name!r}, but {path} has no such class.")
-    run: Transform = getattr(module, class_name)(config).run
-    return run
+    with _tell_failure(path):
+        run: Transform = getattr(module, class_name)(config).run
+
+    def step(image: ByteArray) -> ByteArray:
+        with _tell_failure(path):
+            return run(image)
+
+    return step
+
+
+@contextmanager
+def _tell_failure(path: Path) -> Iterator[None]:
+    """Say in a sentence where the user's own file fails."""
+    try:
+        yield
+    except DonkeySimError:
+        raise
+    except Exception as error:
+        raise SpecError(describe_failure(path, error)) from error
 
 
 def _find_custom(path: Path, car_folder: Path) -> Path | None:
     """Return the file in the working folder, as in the original, or else in the car folder."""
-    return next((place for place in (path, car_folder / path) if place.is_file()), None)
+    return next((place.absolute() for place in (path, car_folder / path) if place.is_file()), None)
