@@ -152,6 +152,16 @@ def test_what_fits_nothing_is_told_as_it_was_given(tmp_path, monkeypatch, given)
         open_tubs(given)
 
 
+def test_what_a_pattern_fits_inside_a_tub_names_the_tub(tmp_path):
+    """`--tub data/*`, as for a folder of tubs, where data is itself one; and a file that is none of a tub."""
+    tub = write_tub(tmp_path / "data", 1)
+    (tmp_path / "drive.rar").write_bytes(b"x")
+    with pytest.raises(TubError, match=r"catalog_0\.catalog is a file of a tub; give the tub's folder, .*data\.$"):
+        open_tubs(sorted(map(str, tub.glob("[!.]*"))))
+    with pytest.raises(TubError, match=r"drive\.rar is a file; unpack it"):
+        open_tubs(str(tmp_path / "drive.rar"))
+
+
 def test_a_tub_of_single_files_is_never_written_to(tmp_path):
     path = write_tub_of_single_files(tmp_path / "tub", 1)
     before = sorted(path.iterdir())

@@ -202,6 +202,30 @@ def test_what_holds_no_tub_or_several_says_so(tmp_path):
         split_paths([str(path)])
 
 
+def test_a_zip_file_with_backslashes_between_folders_is_read(zipped):
+    """As `Compress-Archive` of Windows' PowerShell 5 and .NET before 4.6.1 write it."""
+    path = zipped.with_name("windows.zip")
+    with zipfile.ZipFile(zipped) as plain, zipfile.ZipFile(path, "w") as file:
+        for entry in plain.infolist():
+            content = plain.read(entry)
+            entry.filename = entry.filename.replace("/", "\\")
+            file.writestr(entry, content)
+    assert b"data\\manifest.json" in path.read_bytes()
+    (tub,) = open_tubs([str(path)])
+    assert [record.values["user/angle"] for record in tub] == [0.1, 0.2, 0.3]
+    assert tub.path == path.parent / "windows" / "data"
+
+
+def test_a_zip_file_with_backslashes_writes_nothing_beside_its_folder(tmp_path):
+    path = tmp_path / "evil.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("..\\outside.txt", "x")
+        file.writestr(MANIFEST_NAME, "x")
+    split_paths([str(path)])
+    assert not (tmp_path / "outside.txt").exists()
+    assert (tmp_path / "evil" / "outside.txt").exists()
+
+
 def test_what_is_no_zip_file_says_so(tmp_path):
     (tmp_path / "broken.zip").write_bytes(b"no")
     with pytest.raises(TubError, match="cannot be unpacked"):

@@ -158,18 +158,28 @@ def _unpack_tub(path: Path) -> Path:
     if len(told) > 1:
         return folder / told[1]
     try:
-        with zipfile.ZipFile(path) if path.suffix.lower() == ".zip" else tarfile.open(path) as file:
+        with _open_packed(path) as file:
             inner = _find_tub(file, path)
             if not folder.exists():
                 with make_folder(folder, TubError) as fresh:
                     if isinstance(file, zipfile.ZipFile):
-                        file.extractall(fresh)
+                        file.extractall(fresh, file.infolist())
                     else:
                         file.extractall(fresh, filter=_pass_plain)
                     (fresh / _MARK).write_text(f"{mark}\n{inner}", **code)
     except _DAMAGE as error:
         raise TubError(f"{path} cannot be unpacked: {error}; take the folder that was packed into it.") from error
     return folder / inner
+
+
+def _open_packed(path: Path) -> zipfile.ZipFile | tarfile.TarFile:
+    """Open a packed file; ZIP files of older .NET and PowerShell have backslashes between folders."""
+    if path.suffix.lower() != ".zip":
+        return tarfile.open(path)
+    file = zipfile.ZipFile(path)
+    for entry in file.infolist():
+        entry.filename = entry.filename.replace("\\", "/")
+    return file
 
 
 def _pass_plain(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:

@@ -12,7 +12,7 @@ from donkeysim.core.errors import SpecError, TubError, format_count
 from donkeysim.core.types import ByteArray
 from donkeysim.tub.catalog import count_lines, follow_positions, list_catalogs, read_records, warn_of_losses
 from donkeysim.tub.files import read_picture_file
-from donkeysim.tub.manifest import IMAGE_FOLDER, MANIFEST_NAME, read_manifest
+from donkeysim.tub.manifest import IMAGE_FOLDER, MANIFEST_NAME, has_records, read_manifest
 from donkeysim.tub.old_format import is_old_format, read_old_manifest, read_old_records
 from donkeysim.tub.values import PICTURE_ERRORS, decode_picture, measure_picture, read_number
 
@@ -148,7 +148,7 @@ class TubReader:
         """
         self.path = Path(path).expanduser().absolute()
         if self.path.is_file():
-            raise TubError(f"{self.path} is a file; unpack it, and give the folder that holds {MANIFEST_NAME}.")
+            raise TubError(_describe_file(self.path))
         if not self.path.is_dir():
             raise TubError(f"there is no tub {self.path}; give the folder that holds {MANIFEST_NAME}.")
         self.is_old_format = not (self.path / MANIFEST_NAME).exists() and is_old_format(self.path)
@@ -206,6 +206,13 @@ class TubReader:
 
 INDEX_MOST, TIME_MOST = 1 << 31, 253_402_300_800_000
 """Beyond these, the year 9999's last millisecond, an index or a time is none: nothing that is converted holds it."""
+
+
+def _describe_file(path: Path) -> str:
+    """Return what to give in place of a file, of which patterns such as `data/*` name many."""
+    if has_records(path.parent) or is_old_format(path.parent):
+        return f"{path} is a file of a tub; give the tub's folder, {path.parent}."
+    return f"{path} is a file; unpack it, and give the folder that holds {MANIFEST_NAME}."
 
 
 def make_record(position: int, content: dict[str, Any], image_folder: Path) -> TubRecord:
