@@ -317,6 +317,32 @@ def test_keys_that_cannot_be_honoured_are_told_only_when_touched(car_folder, cap
     ]
 
 
+@pytest.mark.parametrize("key", ["ROI_CROP_TOP", "ROI_TRAPEZE_UL"])
+def test_a_border_that_nothing_blacks_out_is_told(car_folder, caplog, key):
+    """In donkeycar 2 and 3 there was no list of transformations: ROI_CROP_TOP alone cropped."""
+    car_folder.load(f"{key} = 40")
+    car_folder.write_config(f"DONKEY_GYM = True\n{key} = 40\n")
+    car_folder.load()
+    told = [text.partition(", line ")[2] for text in caplog.messages if key in text]
+    says = f"{key} has no effect: {key.split('_')[1]} is in none of TRANSFORMATIONS, POST_TRANSFORMATIONS, "
+    assert told == [f"1: {says}AUGMENTATIONS.", f"2: {says}AUGMENTATIONS."]
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "ROI_CROP_TOP = 40\nTRANSFORMATIONS = ['CROP']",
+        "ROI_CROP_TOP = 40\nAUGMENTATIONS = ['CROP']",
+        "ROI_TRAPEZE_UL = 30\nPOST_TRANSFORMATIONS = ['TRAPEZE_EDGE']",
+        "ROI_CROP_TOP = 40\nTRANSFORMATIONS = ['CUSTOM_HALF']",
+        "ROI_CROP_TOP = 0\nROI_TRAPEZE_UL = 20",
+    ],
+)
+def test_a_border_that_is_used_or_none_is_not_told(car_folder, caplog, own):
+    car_folder.load(own)
+    assert caplog.messages == []
+
+
 def test_every_unused_key_stands_once_with_a_reason_and_a_default():
     groups = read_toml(Path(config.__file__).with_name("unused_keys.toml"))["group"]
     assert [group for group in groups if group.keys() != {"reason", "defaults"}] == []

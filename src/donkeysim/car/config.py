@@ -120,6 +120,7 @@ def load_config(
     changed = _check_names(changes or {}, defaults | given | own)
     config = Config(defaults | given | own | changed, {name: sources[name] for name in sources.keys() - changed.keys()})
     check_values(config, users=("driving",) if driving else ())
+    _report_unused_masks(config, defaults)
     if driving and not config.DONKEY_GYM:
         raise SpecError(
             f"{config.locate('DONKEY_GYM')} is False, but real hardware is not driven by this project: set DONKEY_GYM "
@@ -299,6 +300,19 @@ def _report_unused(path: Path, given: Mapping[str, Any], defaults: Iterable[str]
             _log.warning("%s: the key %s is not known; %s", _locate(path, name), name, hint)
         elif not is_untouched(name, value):
             _log.warning("%s: %s has no effect: %s.", _locate(path, name), name, unused[name].reason)
+
+
+def _report_unused_masks(config: Config, defaults: Mapping[str, Any]) -> None:
+    """Log borders that nothing blacks out; donkeycar 2 and 3 cut them off wherever they were set (`utils.py`)."""
+    lists = ("TRANSFORMATIONS", "POST_TRANSFORMATIONS", "AUGMENTATIONS")
+    values = config.to_dict()
+    listed = " ".join(name for key in lists for name in values.get(key, ()))
+    for mask in ("CROP", "TRAPEZE"):
+        if mask in listed or "CUSTOM" in listed:  # one's own transformation may read them
+            continue
+        for name, value in values.items():
+            if name.startswith(f"ROI_{mask}_") and value not in (0, defaults.get(name, value)):
+                _log.warning("%s has no effect: %s is in none of %s.", config.locate(name), mask, ", ".join(lists))
 
 
 def _locate(path: Path, name: str) -> str:
