@@ -117,6 +117,8 @@ def test_no_config_tells_how_to_make_one(tmp_path):
             "myconfig.py, line 2: this is not Python: '(' was never closed: 'IMAGE_H = (1'.",
         ),
         ('DONKEY_SIM_PATH = "C:\\Users\\me\\sim.exe"', "put an r before the quotes of a path with backslashes"),
+        ("DONKEY_GYM = True\n SIM_SEED = 1", "'SIM_SEED = 1'; begin it where the line before it begins."),
+        ("WEB_INIT_MODE = “user”", "write quotes, commas and brackets as an English keyboard does."),
         ("IMAGE_W = 1 / 0", "myconfig.py, line 1: ZeroDivisionError: division by zero."),
         ("GYM_CONF['car_name'] = 'x'", "line 1: NameError: name 'GYM_CONF' is not defined; this file does not see"),
         ("DONKEY_GYM = False", "line 1: DONKEY_GYM is False, but real hardware is not driven by this project"),
@@ -411,6 +413,9 @@ def test_changes_of_the_defaults_are_checked():
 def test_files_in_other_encodings_and_from_windows_are_read(car_folder):
     (car_folder.path / "myconfig.py").write_bytes("# -*- coding: latin-1 -*-\r\nSIM_HOST = 'ä'\r\n".encode("latin-1"))
     assert load_config(car_folder.path / "config.py").SIM_HOST == "ä"
+    (car_folder.path / "myconfig.py").write_bytes("SIM_HOST = 'ä'\r\n".encode("latin-1"))
+    with pytest.raises(SpecError, match=r"myconfig\.py, line 1: .*; save the file as UTF-8\.$"):
+        load_config(car_folder.path / "config.py")
 
 
 def test_a_line_that_windows_powershell_wrote_is_told_of(car_folder):

@@ -28,6 +28,14 @@ _log = logging.getLogger(__name__)
 NEAR = 0.75
 """How much alike two names are of which one may be meant by the other, 1: the same; at 0.5 SERVO_I is VERBOSE_TRAIN."""
 
+_SLIPS = {
+    "unexpected indent": "begin it where the line before it begins",
+    "invalid character": "write quotes, commas and brackets as an English keyboard does",
+    "unicodeescape": "put an r before the quotes of a path with backslashes",
+    "codec can't decode": "save the file as UTF-8",
+}
+"""What to do about what Python says of the slips that people make most."""
+
 TEMPLATE_FOLDER = Path(__file__).with_name("template")
 """The files that `donkey createcar` writes; its config.py holds the defaults."""
 
@@ -207,7 +215,7 @@ def describe_failure(path: Path, error: Exception) -> str:
         return f"{path} has bytes that are 0, as `>>` of Windows' PowerShell writes; save it as UTF-8."
     if isinstance(error, SyntaxError) and error.filename == str(path):
         line = f", line {error.lineno}" if error.lineno else ""
-        hint = "; put an r before the quotes of a path with backslashes" if "unicodeescape" in error.msg else ""
+        hint = next((f"; {hint}" for slip, hint in _SLIPS.items() if slip in error.msg), "")
         return f"{path}{line}: this is not Python: {error.msg}: {(error.text or '').strip()!r}{hint}."
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     place = f"{path}, line {lines[-1]}" if lines else str(path)
