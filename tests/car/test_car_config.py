@@ -380,6 +380,16 @@ def test_the_originals_file_is_read_with_one_advice(car_folder, caplog):
     assert car_folder.load("DONKEY_GYM = True\nUSE_JOYSTICK_AS_DEFAULT = True\n").USE_JOYSTICK_AS_DEFAULT is True
 
 
+@pytest.mark.parametrize(("size", "is_told"), [((240, 320), True), ((120, 160), False)])
+def test_a_size_of_pictures_in_the_words_of_donkeycar_2_is_told(car_folder, caplog, size, is_told):
+    """Its users had no myconfig.py: what they changed stands in config.py, the rest of which is not told."""
+    car_folder.write_config(f"DONKEY_GYM = True\nCAMERA_RESOLUTION = {size}\nSTEERING_LEFT_PWM = 1\n")
+    car_folder.load()
+    says = "config.py, line 2: CAMERA_RESOLUTION has no effect: the picture's size is IMAGE_W, IMAGE_H and IMAGE_DEPTH."
+    assert [text for text in caplog.messages if text.endswith(says)] == caplog.messages[1:]
+    assert len(caplog.messages) == 1 + is_told
+
+
 def test_a_real_cars_file_tells_what_to_do(car_folder):
     car_folder.write_config(FOREIGN)
     with pytest.raises(SpecError, match=r"config\.py, line 10: DONKEY_GYM is False, but real hardware"):

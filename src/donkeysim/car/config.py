@@ -28,6 +28,9 @@ _log = logging.getLogger(__name__)
 NEAR = 0.75
 """How much alike two names are of which one may be meant by the other, 1: the same; at 0.5 SERVO_I is VERBOSE_TRAIN."""
 
+_SIZES = ("CAMERA_RESOLUTION", "CAMERA_WIDTH", "CAMERA_HEIGHT", "CAMERA_DEPTH")
+"""What donkeycar 2 and other templates call the picture's size; people set it in config.py itself."""
+
 _SLIPS = {
     "unexpected indent": "begin it where the line before it begins",
     "invalid character": "write quotes, commas and brackets as an English keyboard does",
@@ -290,6 +293,7 @@ def _read_as_before(path: Path, own_path: Path, own: Mapping[str, Any]) -> dict[
 def _adapt_foreign(path: Path, given: dict[str, Any]) -> dict[str, Any]:
     """Return the keys of a config.py that another version wrote, without a joystick nobody asked for."""
     _log.warning("%s was written by another version; `donkey update` in its folder brings it up to this one", path)
+    _report_unused(path, {name: value for name, value in given.items() if name in _SIZES}, ())
     if not given.get("USE_JOYSTICK_AS_DEFAULT"):
         return given
     _log.warning("USE_JOYSTICK_AS_DEFAULT is left off, so that the page can drive; myconfig.py can set it to True")
