@@ -10,7 +10,7 @@ from PIL import Image
 from donkeysim.cli.donkey import run
 from donkeysim.learn import real_drives
 from donkeysim.learn.architectures import build_model
-from donkeysim.learn.files.header import make_header
+from donkeysim.learn.files.header import HEADER_KEY, make_header
 from donkeysim.learn.files.keras_files import write_h5
 from donkeysim.learn.files.model_file import save_model
 from donkeysim.learn.files.network import Layer, Network
@@ -174,6 +174,17 @@ def test_a_pilot_that_was_trained_with_transformations_is_pointed_out(tmp_path, 
     write_pilot(tmp_path / "p.h5", config=Cropping)
     assert evaluate("--model", "p.h5", "--real", write_drive(tmp_path / "data"), "--ceiling", 0) == 0
     assert "p was trained with CROP, but is shown pictures with no transformations" in capsys.readouterr().out
+
+
+def test_of_a_pilot_of_donkeycar_nobody_says_what_it_was_trained_with(tmp_path, capsys):
+    """Its file does not tell; that it was trained without transformations would be a guess."""
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(write_pilot(tmp_path / "p.h5"), "r+") as file:
+        del file.attrs[HEADER_KEY]
+    (tmp_path / "config.py").write_text("TRANSFORMATIONS = ['RESIZE']\nRESIZE_WIDTH = RESIZE_HEIGHT = 2\n")
+    words = ("--model", "p.h5", "--real", write_drive(tmp_path / "data"), "--ceiling", 0, "--config", "config.py")
+    assert evaluate(*words) == 0
+    assert "was trained with" not in capsys.readouterr().out
 
 
 def write_without_pictures(path):

@@ -56,8 +56,8 @@ class NetworkPilot:
         self.image_shape: tuple[int, ...] = spec.image_shape
         """Height, width and channels of the pictures it takes."""
         header = session.header
-        self.transformations = (*header.transformations, *header.post_transformations) if header else ()
-        """What pictures went through in its training; () also where its file does not say."""
+        self.transformations = (*header.transformations, *header.post_transformations) if header else None
+        """What pictures went through in its training; None: its file does not say, as those of donkeycar."""
         self._session = session
         self._kind = kind
         self._spec = spec
