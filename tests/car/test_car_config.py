@@ -120,6 +120,7 @@ def test_no_config_tells_how_to_make_one(tmp_path):
         ("DONKEY_GYM = True\n SIM_SEED = 1", "'SIM_SEED = 1'; begin it where the line before it begins."),
         ("WEB_INIT_MODE = “user”", "write quotes, commas and brackets as an English keyboard does."),
         ("IMAGE_W = 1 / 0", "myconfig.py, line 1: ZeroDivisionError: division by zero."),
+        ("import sys; sys.exit(3)", "myconfig.py, line 1: SystemExit: 3."),
         ("GYM_CONF['car_name'] = 'x'", "line 1: NameError: name 'GYM_CONF' is not defined; this file does not see"),
         ("DONKEY_GYM = False", "line 1: DONKEY_GYM is False, but real hardware is not driven by this project"),
         ("\x00", "myconfig.py"),

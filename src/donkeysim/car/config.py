@@ -210,7 +210,7 @@ def check_values(config: Config, users: Container[str] = frozenset(USED_BY.value
         config.spare(name, mistake)
 
 
-def describe_failure(path: Path, error: Exception) -> str:
+def describe_failure(path: Path, error: BaseException) -> str:
     """Return one sentence about a file of the user's that could not be run: file, line, what is wrong."""
     if isinstance(error, OSError) and error.filename == str(path):
         return f"cannot read {path}: {error.strerror or error}."
@@ -266,7 +266,7 @@ def _run_file(path: Path, source: Path | None = None) -> dict[str, Any]:
     try:
         with search_first(path.parent):
             exec(compile((source or path).read_bytes(), str(path), "exec"), module.__dict__)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise SpecError(describe_failure(path, error)) from error
     return {name: value for name, value in vars(module).items() if name.isupper()}
 
