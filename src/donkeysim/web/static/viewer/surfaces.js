@@ -124,7 +124,7 @@ export function addLeaves(material) {
         diffuseColor.a = mix(edge, covered, smoothstep(1.3, 1.9, factor)); // wires thinner than pixels are faint, or they would be crumbs
         if (diffuseColor.a < 0.05) discard;`)
       .replace("#include <normal_fragment_begin>", `#include <normal_fragment_begin>
-        normal = normalize(normalize(vViewPosition) + 0.7 * (viewMatrix * vec4(0.0, 0.0, 1.0, 0.0)).xyz);`);
+        normal = normalize(0.75 * normalize(vViewPosition) + (viewMatrix * vec4(0.0, 0.0, 1.0, 0.0)).xyz);`);
   };
   material.customProgramCacheKey = () => "leaves";
 }
