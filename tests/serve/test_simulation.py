@@ -141,6 +141,20 @@ def test_clients_get_the_menu_then_the_scene_then_a_car_then_telemetry():
     assert rehearsal.take(1)[0]["time"] == pytest.approx(0.05), "the clock begins anew with the scene"
 
 
+def test_who_says_in_the_menu_that_it_is_connected_is_told_of_the_menu_again():
+    """TcpMenuHandler.cs of the original has a function for this message; its track has none."""
+    rehearsal = SimulationRig()
+    rehearsal.join(1, 2)
+    assert rehearsal.types(1) == rehearsal.types(2) == ["scene_selection_ready"]
+    rehearsal.say(1, "connected")
+    assert rehearsal.take(1) == [{"msg_type": "scene_selection_ready", "loaded": "1"}]
+    assert rehearsal.take(2) == []
+    rehearsal.say(1, "load_scene", scene_name="generated_track")
+    rehearsal.take(1)
+    rehearsal.say(1, "connected")
+    assert "a scene is running" in rehearsal.take(1)[0]["error"]
+
+
 @pytest.mark.parametrize("name", ["generated_trac", "flat", "../../etc/passwd", "x.toml", ""])
 def test_only_scenes_of_the_menu_can_be_loaded_by_clients(name):
     rehearsal = SimulationRig()
@@ -320,6 +334,7 @@ def test_a_lidar_appears_after_its_configuration(show):
     points = show.take(1)[-1]["lidar"]
     assert points
     assert set(points[0]) == {"d", "rx", "ry"}
+    assert {type(point[angle]) for point in points for angle in ("rx", "ry")} == {int}
 
 
 def test_without_training_telemetry_positions_are_neither_told_nor_taken():

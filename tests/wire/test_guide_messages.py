@@ -14,7 +14,7 @@ from wire.test_reading import OF_THE_ORIGINAL
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
 LANGUAGES = ("README.md", "README.zh.md", "README.ja.md")
 REPLIES = {kind.__struct_config__.tag: kind for kind in replies.Reply.__subclasses__()}
-READ = OF_THE_ORIGINAL - {"cam_config_b", "regen_road", "racer_info"}
+READ = OF_THE_ORIGINAL - {"cam_config_b", "regen_road", "racer_info", "connected"}
 FIELDS = Telemetry.__struct_fields__
 WRITTEN = {
     "telemetry", "scene_selection_ready", "protocol_version", "scene_names", "scene_loaded", "car_loaded",

@@ -21,7 +21,7 @@ LIDAR_FIELDS = (
 OF_THE_ORIGINAL = {
     "get_protocol_version", "get_scene_names", "load_scene", "exit_scene", "quit_app", "control", "reset_car",
     "step_mode", "regen_road", "car_config", "cam_config", "cam_config_b", "lidar_config", "set_position",
-    "node_position", "racer_info",
+    "node_position", "racer_info", "connected",
 }  # fmt: skip
 
 
@@ -94,7 +94,9 @@ def test_every_message_of_the_page_is_known():
     assert set(REQUESTS) >= OF_THE_ORIGINAL
 
 
-@pytest.mark.parametrize("kind", ["get_protocol_version", "get_scene_names", "exit_scene", "quit_app", "reset_car"])
+@pytest.mark.parametrize(
+    "kind", ["connected", "get_protocol_version", "get_scene_names", "exit_scene", "quit_app", "reset_car"]
+)
 def test_messages_without_fields_need_only_their_type(kind):
     assert read(kind, more="ignored").request.message_type() == kind
 

@@ -330,6 +330,11 @@ class Simulation:
             self.leave_lock_step()
         self.seat_next()
 
+    def _tell_menu(self, client: Client, request: messages.AskForMenu) -> None:
+        """Tell a client once more that the menu stands open."""
+        del request
+        self.outputs.append(make_event(client, SceneSelectionReady()))
+
     def _load(self, client: Client, request: messages.LoadScene) -> None:
         name = request.scene_name
         if client.exited is not None and client.queue.has_left:
@@ -595,6 +600,7 @@ class Simulation:
 
 
 _ACTIONS: dict[type[messages.Request], Callable[[Simulation, Client, Any], str | None]] = {
+    messages.AskForMenu: Simulation._tell_menu,
     messages.LoadScene: Simulation._load,
     messages.ExitScene: Simulation._exit,
     messages.GetNodePosition: Simulation._tell_node,

@@ -79,6 +79,8 @@ def observe_telemetry(
 def observe_lidar(rows: FloatArray, sweep_increment: float, angle_delta: float) -> list[LidarPoint]:
     """Return scanned rays as the original lists them: U, degrees, without `angle_down` in `ry`.
 
+    It writes whole degrees without a point, and programs that take `rx // increment` for an index need them so.
+
     Args:
         rows: Distance [m], ray index, level index of every returned ray, shape [ray_count, 3].
         sweep_increment: Angle between rays [rad].
@@ -88,10 +90,16 @@ def observe_lidar(rows: FloatArray, sweep_increment: float, angle_delta: float) 
     delta = math.degrees(angle_delta)
     return [
         LidarPoint(
-            d=round(frames.length_to_units(distance), 2), rx=round(ray * increment, 6), ry=round(level * delta, 6)
+            d=round(frames.length_to_units(distance), 2), rx=_shorten(ray * increment), ry=_shorten(level * delta)
         )
         for distance, ray, level in rows.tolist()
     ]
+
+
+def _shorten(degrees: float) -> float:
+    """Return an angle with six places, a whole one as an integer [degree]."""
+    short = round(degrees, 6)
+    return int(short) if short == int(short) else short
 
 
 def name_hit(code: int, names: tuple[str, ...], car_names: dict[int, str], first_car: int) -> str:

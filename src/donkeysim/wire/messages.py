@@ -84,6 +84,13 @@ class SceneNames(Reply, frozen=True, tag="scene_names"):
     scene_names: tuple[str, ...]
 
 
+class AskForMenu(Request, frozen=True, tag="connected"):
+    """Ask to be told again that the menu stands open, as the original tells whoever says this there."""
+
+    said_in = (ClientState.MENU,)
+    is_quick = True
+
+
 class LoadScene(Request, frozen=True, tag="load_scene"):
     """Load a scene from the menu, for everybody."""
 
@@ -281,7 +288,7 @@ class SetRacerInfo(Request, frozen=True, tag="racer_info"):
 
 
 REQUESTS: tuple[type[Request], ...] = (
-    GetProtocolVersion, GetSceneNames, ExitScene, QuitApp, ResetCar, LoadScene, DriveCar, SetStepMode, RegenerateRoad,
-    SetPosition, GetNodePosition, SetRacerInfo,
+    GetProtocolVersion, GetSceneNames, AskForMenu, ExitScene, QuitApp, ResetCar, LoadScene, DriveCar, SetStepMode,
+    RegenerateRoad, SetPosition, GetNodePosition, SetRacerInfo,
 )  # fmt: skip
 """All that clients may say, besides what configures their cars."""
