@@ -110,7 +110,8 @@ def test_a_port_in_use_is_one_line_that_names_it():
 def test_switches_of_the_original_engine_are_ignored_and_logged(tmp_path):
     log = tmp_path / "unitylog.txt"
     switches = ["-batchmode", "-nographics", "-screen-width", "800", "-logFile", str(log), "--host", "127.0.0.1"]
-    with SimulatorProcess(*switches) as simulator:
+    windowless = ["--remote", "--nogui", "--headless", "--time-scale", "2"]  # as programs start it that learn
+    with SimulatorProcess(*switches, *windowless) as simulator:
         with WireClient(simulator.address) as client:
             client.read_until("scene_selection_ready")
             client.send({"msg_type": "warp"}, {"msg_type": "warp"})
@@ -118,6 +119,7 @@ def test_switches_of_the_original_engine_are_ignored_and_logged(tmp_path):
         simulator.interrupt()
     text = log.read_text()
     assert "-screen-width 800" in text
+    assert "ignored --nogui" in text
     assert text.count("unknown msg_type 'warp'") == 1
 
 

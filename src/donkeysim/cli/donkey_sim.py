@@ -67,7 +67,7 @@ def run(options: ServerOptions) -> int:
 
     _start_log(options.log_file)
     for switch in options.ignored:
-        _log.info("ignored %s, a switch of the original's engine", switch)
+        _log.info("ignored %s, which is meant for the original", switch)
     try:
         _check_files(options)
     except DonkeySimError as error:

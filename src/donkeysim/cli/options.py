@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 PHYSICS_RATE = 480
 """As `core.types.PHYSICS_RATE`, which this light module cannot import; a test compares them."""
 
+WINDOWLESS = ("--headless", "--nogui", "--remote")
+"""What programs start the original with to have no window; it passes over all but its own options."""
+
 T = TypeVar("T", int, float)
 
 
@@ -149,7 +152,8 @@ def _make_parser() -> _Parser:
     parser = _Parser(
         prog="donkey_sim",
         description="The Donkey Simulator: serves cars to clients of the original, and a page to watch them on.",
-        epilog="-logFile FILE sends the log to a file. Switches of the original's engine (-batchmode ...) are ignored.",
+        epilog="-logFile FILE sends the log to a file. Switches of the original's engine (-batchmode ...) and "
+        "--headless are ignored.",
         allow_abbrev=False,
     )
     add = parser.add_argument
@@ -205,7 +209,7 @@ def _add_scene_options(parser: argparse.ArgumentParser) -> None:
 def _split_engine_switches(
     arguments: Sequence[str], parser: argparse.ArgumentParser
 ) -> tuple[list[str], str | None, list[str]]:
-    """Return our own arguments, the log file, and the engine's switches with their values."""
+    """Return our own arguments, the log file, and what the original passes over, with its values."""
     own: list[str] = []
     ignored: list[str] = []
     log_file = None
@@ -213,7 +217,7 @@ def _split_engine_switches(
     while rest:
         argument = rest.pop(0)
         is_engines = argument[:1] == "-" and argument[1:2].isalpha() and argument != "-h"
-        if not is_engines:
+        if not is_engines and argument not in WINDOWLESS:
             own.append(argument)
         elif argument.lower() == "-logfile":
             if not rest:
