@@ -498,6 +498,41 @@ def test_a_class_of_ones_own_by_the_old_rules():
     env.close()
 
 
+@pytest.mark.original("gym-donkeycar", "`step` and `viewer.observe()` before the first `reset`", "by the old rules too")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: gym.make("donkey-generated-track-v0", conf=HERE),
+        lambda: gym.make("donkey-generated-track-v0", conf=HERE, max_episode_steps=99),
+        lambda: gym.OldDonkeyEnv("generated_track", HERE),
+        lambda: SafeEnv("generated_track", HERE),
+    ],
+)
+def test_a_car_is_there_before_the_first_reset(make):
+    """Programs look at a picture, or step once, where they are made, to learn its size."""
+    env = make()
+    picture, _, done, info = env.step([0, 0])
+    assert (picture.shape, done, info["speed"] < 1e-3) == ((120, 160, 3), False, True)
+    env.close()
+    env = make()
+    env.viewer.take_action([0.0, 1.0])
+    for _ in range(10):
+        picture, _, done, info = env.viewer.observe()
+    assert (picture.shape, done, info["speed"] > 0.3) == ((120, 160, 3), False, True)
+    if env.spec is None or env.spec.max_episode_steps is None:
+        assert env.step([0, 1.0])[3]["speed"] > info["speed"], "it goes on with what has begun"
+    env.close()
+
+
+def test_an_end_is_not_stepped_over_by_the_old_rules():
+    env = gym.make("donkeysim/GeneratedTrack-v0")
+    while not env.step(np.float32([1.0, 1.0]))[2]:
+        pass
+    with pytest.raises(gymnasium.error.ResetNeeded, match="the episode is over"):
+        env.step(np.float32([1.0, 1.0]))
+    env.close()
+
+
 @pytest.mark.original("gym-donkeycar", "classes of one place, as `MiniMonacoEnv`", "as they are")
 def test_a_class_of_one_place():
     env = donkey_env.MiniMonacoEnv(conf=HERE)

@@ -249,8 +249,14 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         return moment.image, self._judge(moment), self._is_over, False, self._make_info(moment)
 
     def observe(self) -> tuple[ByteArray, float, bool, dict[str, Any]]:
-        """Drive on for a twentieth of a second; return picture, reward, whether the episode has ended, and `info`."""
-        self._require_moment()
+        """Drive on for a twentieth of a second; return picture, reward, whether the episode has ended, and `info`.
+
+        The original's car is there as soon as it is made: without a `reset` before it, this begins the episode.
+        """
+        if self._moment is None:
+            controls = self.controls
+            self.begin_episode()
+            self.controls = controls
         moment = self._advance()
         return moment.image, self._judge(moment), self._is_over, self._make_info(moment)
 

@@ -5,6 +5,7 @@ this module as they were against that one; what learns by Gymnasium's rules take
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
@@ -101,16 +102,24 @@ class OldEnv(Env):
         self.env = env
         self.action_space, self.observation_space, self.spec = env.action_space, env.observation_space, env.spec
         self._seed: int | None = None
+        self._has_begun = False
         self._inner: OldEnv | None = self if env.unwrapped is env else None
 
     def reset(self) -> Any:
         """Begin an episode and return the first observation."""
         seed, self._seed = self._seed, None
+        self._has_begun = True
         return self.env.reset(seed=seed)[0]
 
     def step(self, action: Any) -> tuple[Any, float, bool, dict[str, Any]]:
-        """Return observation, reward, whether the episode has ended, and `info`."""
-        observation, reward, terminated, truncated, info = self.env.step(action)
+        """Return observation, reward, whether the episode has ended, and `info`; the first step may begin it."""
+        try:
+            observation, reward, terminated, truncated, info = self.env.step(action)
+        except gymnasium.error.ResetNeeded:
+            if self._has_begun:
+                raise
+            self.reset()
+            observation, reward, terminated, truncated, info = self.env.step(action)
         if truncated:
             info["TimeLimit.truncated"] = not terminated
         return observation, float(reward), bool(terminated or truncated), info
@@ -259,13 +268,16 @@ def make(env_id: str, **kwargs: Any) -> Any:
             module, _, name = entry.partition(":")
             entry = getattr(import_module(module), name)
         return entry(**{**given, **kwargs})
+    made: Any = env_id
     if env_id.removeprefix("donkeysim/") in SCENE_BY_ID:
+        if kwargs.get("max_episode_steps") is None:  # without which a car is there before the first reset
+            made = replace(gymnasium.spec(env_id), order_enforce=False)
         own = {key: kwargs.pop(key) for key in list(kwargs) if key not in MADE_WITH}
         for key in own:
             if any(is_slip(key, name) for name in MADE_WITH):
                 raise SpecError(describe_unknown("argument of make", key, MADE_WITH))
         kwargs["conf"] = {**(kwargs.get("conf") or {}), **own}
-    return OldEnv(gymnasium.make(env_id, **{"disable_env_checker": True, **kwargs}))
+    return OldEnv(gymnasium.make(made, **{"disable_env_checker": True, **kwargs}))
 
 
 class modernise(gymnasium.Env[Any, Any]):  # noqa: N801  (called as a function is)
