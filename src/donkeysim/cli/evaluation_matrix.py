@@ -61,7 +61,7 @@ def check_start(arguments: argparse.Namespace) -> None:
 def choose_out(arguments: argparse.Namespace, default: str, what: str) -> Path:
     """Return the file to write into, of the same kind as the default, before anything takes time.
 
-    Without a wish nothing is replaced: a number is added to the default's name. Replacing a file by a wish is logged.
+    Without a wish nothing is replaced: a number is added to the default's name. A wish may replace a file (logged).
 
     Raises:
         SpecError: Another kind is asked for, or nothing can be written there.

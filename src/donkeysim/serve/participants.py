@@ -244,7 +244,7 @@ class GhostWatch:
 
 
 def list_admin_events(simulator: Simulator, events: Iterable[Event]) -> list[Output]:
-    """Return what is reported of crossings of start lines and of solid cones; ghost cones are where they are seen."""
+    """Return what is reported of crossed start lines and solid cones; ghost cones are reported where they are seen."""
     news = (_describe(simulator, event) for event in events)
     return [Output(ORGANISERS, OutputKind.EVENT, encode_reply(reply)) for reply in news if reply is not None]
 

@@ -24,7 +24,7 @@ from donkeysim.wire.replies import ErrorReply, encode_reply
 MOST_ERRORS_A_SECOND = 10
 
 TROUBLE_SECONDS = 10.0
-"""Within what time as many errors as that make a client troublesome [s]."""
+"""A client whose last `MOST_ERRORS_A_SECOND` errors came within this time is troublesome [s]."""
 
 # Twice what lock-step reaches with small pictures (4,780 a second, docs/decisions/0021), so no honest client comes near
 # it.

@@ -3,6 +3,7 @@ of an inertial unit is added, which the original sends without any.
 """
 
 import math
+from functools import lru_cache
 
 from donkeysim.core import frames
 from donkeysim.core.frames import Vector
@@ -90,16 +91,17 @@ def observe_lidar(rows: FloatArray, sweep_increment: float, angle_delta: float) 
     delta = math.degrees(angle_delta)
     return [
         LidarPoint(
-            d=round(frames.length_to_units(distance), 2), rx=_shorten(ray * increment), ry=_shorten(level * delta)
+            d=round(frames.length_to_units(distance), 2), rx=_find_angle(ray, increment), ry=_find_angle(level, delta)
         )
         for distance, ray, level in rows.tolist()
     ]
 
 
-def _shorten(degrees: float) -> float:
-    """Return an angle with six places, a whole one as an integer [degree]."""
-    short = round(degrees, 6)
-    return int(short) if short == int(short) else short
+@lru_cache(maxsize=1 << 14)  # every scan of a lidar has the same
+def _find_angle(count: float, step: float) -> float:
+    """Return `count` steps [degree] with six places, a whole number as an integer."""
+    angle = round(count * step, 6)
+    return int(angle) if angle == int(angle) else angle
 
 
 def name_hit(code: int, names: tuple[str, ...], car_names: dict[int, str], first_car: int) -> str:

@@ -223,7 +223,7 @@ def choose_folder(task: TrainingTask, out: str | None) -> Path:
 
     if out is not None:
         if (Path(out) / TASK_NAME).exists():
-            raise SpecError(f"{out} holds what was learned before; continue by --resume {out}, or give another --out.")
+            raise SpecError(f"{out} holds an earlier run; continue it with --resume {out}, or give another --out.")
         return Path(out)
     name = f"rl_{Path(task.tracks[0]).stem}_{task.seed}"
     names = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(2)))

@@ -51,7 +51,7 @@ MOST_PAIRS = 500_000
 """Of points and colliders looked at together: some 20 MB."""
 
 SAMPLES = 5
-"""Every which sample of the path is looked at."""
+"""One of this many samples of the path is looked at."""
 
 
 @dataclass(frozen=True)
