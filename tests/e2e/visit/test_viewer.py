@@ -75,15 +75,17 @@ DRAW = """([width, height, { isBehind = true, hidden = [], mirrors = false }]) =
   if (mirrors) place.floorMirror.look(renderer, place.scene, eye.camera, width, height);
   else place.floorMirror?.rest();
   const [ground] = place.shares.keys();
-  const kind = (number) => number === ground ? "ground" : place.shares.has(number) ? "strip" : "";
+  const kind = ({ alphaTest, userData: { class_map: number, segment } }) =>
+    number === ground ? "ground" : place.shares.has(number) ? "strip"
+      : segment === "prop" ? (alphaTest ? "leaves" : "trunks") : "";
   place.scene.traverse((node) => {
-    if (node.isMesh) node.visible = !hidden.includes(kind(node.material.userData.class_map));
+    if (node.isMesh) node.visible = !hidden.includes(kind(node.material));
   });
   renderer.clear();
   renderer.render(place.scene, eye.camera);
   return renderer.domElement.toDataURL("image/png");
 }"""
-"""Draw from behind the first car, or from near the floor; of ground and strips of road on it, some may be hidden."""
+"""Draw from behind the first car, or from near the floor; ground, strips of road, leaves, trunks may be hidden."""
 
 TURN_LEAVES = """() => {
   let count = 0;
@@ -294,6 +296,28 @@ def test_crowns_have_one_light_whichever_way_their_cards_face(drawing_browser):
         page.close()
         served.close()
     assert np.abs(before - after).max() <= 2.0
+
+
+def test_trunks_are_within_their_crowns_and_not_before_them(drawing_browser):
+    served, stage = ServedApp(), ShownSimulator("generated_track")
+    stage.put(0.1)
+    served.start(create_app(stage, wire_port=None))
+    page = drawing_browser.new_page(viewport={"width": 700, "height": 500})
+    try:
+        page.goto(f"{served.address}/?draw=low")
+        chromium.wait_on_page(page, lambda: chromium.count_drawn(page) > 0, "nothing was drawn")
+        hidden = [], ["trunks"], ["leaves"], ["leaves", "trunks"]
+        shown, crowns, trunks, nothing = (
+            read_picture(page.evaluate(DRAW, [640, 480, {"hidden": kinds}])) for kinds in hidden
+        )
+    finally:
+        page.close()
+        served.close()
+    # Cones, which are red, stand before crowns; and a crown's holes let its trunk be seen.
+    wood = (trunks != nothing).any(axis=2) & (trunks[..., 0] < 150.0)
+    both = wood & (np.abs(crowns - nothing).max(axis=2) > 20.0)
+    assert both.sum() > 500
+    assert (np.abs(shown - crowns).max(axis=2) < 2.0)[both].mean() > 0.8
 
 
 def test_what_is_drawn_is_what_is_simulated(drawing_browser):

@@ -111,14 +111,17 @@ export function addLeaves(material) {
     shader.uniforms.keeping = { value: findKeeping(material) };
     shader.vertexShader = shader.vertexShader
       .replace("#include <common>", "#include <common>\nvarying float lying;")
-      .replace("#include <fog_vertex>", "#include <fog_vertex>\nlying = abs(objectNormal.z);");
+      .replace("#include <fog_vertex>", "#include <fog_vertex>\nlying = abs(objectNormal.z);")
+      .replace("#include <project_vertex>", `#include <project_vertex>
+        vec4 nearer = projectionMatrix * (mvPosition - vec4(0.2 * normalize(mvPosition.xyz), 0.0)); // before the trunk, where cards meet
+        gl_Position.z = nearer.z / nearer.w * gl_Position.w;`);
     shader.fragmentShader = shader.fragmentShader
       .replace("#include <common>", `#include <common>\nvarying float lying;\n${KEEP_THIN}`)
       .replace("#include <map_fragment>", `#include <map_fragment>
         float covered, factor;
         diffuseColor.a = keepThin(map, vMapUv, covered, factor);
-        vec3 across = normalize(cross(dFdx(vViewPosition), dFdy(vViewPosition))); // lying leaves seen from the side are streaks
-        if (lying > 0.7 && abs(dot(across, normalize(vViewPosition))) < 0.3) discard;`)
+        vec3 across = normalize(cross(dFdx(vViewPosition), dFdy(vViewPosition))); // leaves seen from the side are streaks
+        if (abs(dot(across, normalize(vViewPosition))) < (lying > 0.7 ? 0.3 : 0.1)) discard;`)
       .replace("#include <alphatest_fragment>", `
         float edge = smoothstep(alphaTest, alphaTest + fwidth(diffuseColor.a), diffuseColor.a);
         diffuseColor.a = mix(edge, covered, smoothstep(1.3, 1.9, factor)); // wires thinner than pixels are faint, or they would be crumbs
