@@ -167,13 +167,15 @@ def test_a_short_drive_has_no_ceiling(tmp_path, capsys):
     assert "record 200 or more" in said
 
 
-def test_a_pilot_that_was_trained_with_transformations_is_pointed_out(tmp_path, capsys):
+def test_a_pilot_that_was_trained_with_transformations_is_pointed_out(tmp_path, capsys, caplog):
     class Cropping(TinyConfig):
         TRANSFORMATIONS = ("CROP",)
 
     write_pilot(tmp_path / "p.h5", config=Cropping)
     assert evaluate("--model", "p.h5", "--real", write_drive(tmp_path / "data"), "--ceiling", 0) == 0
-    assert "p was trained with CROP, but is shown pictures with no transformations" in capsys.readouterr().out
+    sentence = "was trained with CROP, but is shown pictures with no transformations"
+    assert f"p {sentence}" in capsys.readouterr().out
+    assert f"p.h5 {sentence}" in caplog.text, "as in drives"
 
 
 def test_of_a_pilot_of_donkeycar_nobody_says_what_it_was_trained_with(tmp_path, capsys):

@@ -192,11 +192,7 @@ def _note_pictures(drive: JudgedDrive, pilot: NetworkPilot, name: str, config: C
             f"Pictures of {width}x{height} are stretched to {wanted_width}x{wanted_height} for {name}, as in training, "
             "which changes their proportions."
         )
-    shown = (*config.TRANSFORMATIONS, *config.POST_TRANSFORMATIONS)
-    if pilot.transformations is not None and pilot.transformations != shown:
-        trained, now = (", ".join(names) or "no transformations" for names in (pilot.transformations, shown))
-        notes.append(f"{name} was trained with {trained}, but is shown pictures with {now}: give its car's --config.")
-    return notes
+    return notes + pilot.compare_transformations(config, name)
 
 
 def _print(one: DriveJudgement) -> None:

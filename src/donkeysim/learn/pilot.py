@@ -4,6 +4,7 @@ Networks run on one core, in onnxruntime; an `.onnx` file needs nothing else, so
 `.tflite` file runs in LiteRT, as on a car.
 """
 
+import logging
 import math
 from collections import deque
 from dataclasses import replace
@@ -19,6 +20,8 @@ from donkeysim.learn.files.model_file import check_ending, check_exists, read_on
 from donkeysim.learn.files.session import OnnxSession, PilotSession, Port
 from donkeysim.learn.kinds import KINDS, PilotKind, PilotSpec, decode_outputs, get_kind, read_spec
 from donkeysim.tub.reader import SIMULATED_IMU_CHANNELS
+
+_log = logging.getLogger(__name__)
 
 BUILT_IN_PILOT = Path(__file__).parent / "pilots" / "generated_track.onnx"
 """The small pilot in the package that knows generated_track."""
@@ -64,6 +67,14 @@ class NetworkPilot:
         self._pictures: deque[ByteArray] = deque(maxlen=spec.sequence_length)
         self._commands: deque[tuple[float, float]] = deque(maxlen=spec.sequence_length)
         self.reset()
+
+    def compare_transformations(self, config: object | None, name: str) -> list[str]:
+        """Return a sentence where pictures are prepared otherwise than in the pilot's training, or nothing."""
+        shown = (*getattr(config, "TRANSFORMATIONS", ()), *getattr(config, "POST_TRANSFORMATIONS", ()))
+        if config is None or self.transformations in (None, shown):
+            return []
+        trained, now = (", ".join(names) or "no transformations" for names in (self.transformations or (), shown))
+        return [f"{name} was trained with {trained}, but is shown pictures with {now}: give its car's configuration."]
 
     def reset(self) -> None:
         """Forget earlier pictures and commands."""
@@ -139,8 +150,8 @@ def load_pilot(path: Path | str, kind: str | None = None, config: object | None 
     Args:
         path: The file. `.h5` and `.keras` need the extra `learn`, `.tflite` the extra `tflite`, `.onnx` neither.
         kind: One of `learn.kinds.KINDS`; None: the file says, or its inputs and outputs show.
-        config: The car's configuration; of it only MODEL_CATEGORICAL_MAX_THROTTLE_RANGE is read, and only for files
-            that do not say it themselves.
+        config: The car's configuration: MODEL_CATEGORICAL_MAX_THROTTLE_RANGE for files that do not say it themselves;
+            and where its transformations are others than in the pilot's training, that is logged.
 
     Raises:
         PilotError: No such file, not a pilot, or not of the kind that was asked for.
@@ -155,7 +166,10 @@ def load_pilot(path: Path | str, kind: str | None = None, config: object | None 
         check_kind(session, named, path)
     else:
         named = detect_kind(session, path)
-    return NetworkPilot(session, named, _read_sizes(session, named, config))
+    pilot = NetworkPilot(session, named, _read_sizes(session, named, config))
+    for sentence in pilot.compare_transformations(config, path.name):
+        _log.warning(sentence)
+    return pilot
 
 
 def try_pilot(pilot: NetworkPilot, path: Path) -> None:
