@@ -54,7 +54,7 @@ def _time_first_run(clone: Path) -> dict[str, float]:
         start_new_session=True,
     )
     addresses: queue.SimpleQueue[str] = queue.SimpleQueue()
-    reader = threading.Thread(target=_tell_lines, args=(process, started, addresses), daemon=True)
+    reader = threading.Thread(target=_read_lines, args=(process, started, addresses), daemon=True)
     reader.start()
     try:
         address = addresses.get(timeout=LONGEST)
@@ -67,7 +67,7 @@ def _time_first_run(clone: Path) -> dict[str, float]:
         reader.join(5)
 
 
-def _tell_lines(process: subprocess.Popen[str], started: float, addresses: queue.SimpleQueue[str]) -> None:
+def _read_lines(process: subprocess.Popen[str], started: float, addresses: queue.SimpleQueue[str]) -> None:
     """Print what the user sees; the control page's address goes into `addresses`, "" at the end."""
     assert process.stdout is not None
     for line in process.stdout:

@@ -208,7 +208,7 @@ def _compare_lines(facts: Facts, simulator: Simulator) -> list[Comparison]:
         for known, ends in zip(sorted(facts.lines, key=lambda line: line.index), lines, strict=False):
             place = _to_units(np.column_stack((ends, np.zeros(2))))
             pairs = [_measure_away(np.array(known.across), order) for order in (place, place[::-1])]
-            text = _tell_point(np.array(known.across).mean(axis=0)), _tell_point(place.mean(axis=0))
+            text = _format_point(np.array(known.across).mean(axis=0)), _format_point(place.mean(axis=0))
             rows.append(Comparison(f"ends of start line {known.index} [U]", *text, min(pairs), NODE_BOUND))
     return rows
 
@@ -233,7 +233,7 @@ def _compare_things(facts: Facts, simulator: Simulator) -> list[Comparison]:
         ]
         text = f"farthest of {count} called {name} [U]"
         worst = int(np.argmax(away))
-        rows.append(Comparison(text, _tell_point(np.array(placed[worst].center)), "", away[worst], THING_BOUND))
+        rows.append(Comparison(text, _format_point(np.array(placed[worst].center)), "", away[worst], THING_BOUND))
     return rows
 
 
@@ -242,7 +242,7 @@ def _compare_counts(what: str, known: int, ours: int) -> Comparison:
 
 
 def _compare_points(what: str, known: FloatArray, ours: FloatArray, bound: float) -> Comparison:
-    return Comparison(what, _tell_point(known[0]), _tell_point(ours[0]), _measure_away(known, ours), bound)
+    return Comparison(what, _format_point(known[0]), _format_point(ours[0]), _measure_away(known, ours), bound)
 
 
 def _measure_away(known: FloatArray, ours: FloatArray) -> float:
@@ -250,5 +250,5 @@ def _measure_away(known: FloatArray, ours: FloatArray) -> float:
     return float(np.hypot(*(known - ours)[:, [0, 2]].T).max())
 
 
-def _tell_point(point: FloatArray) -> str:
+def _format_point(point: FloatArray) -> str:
     return f"({point[0]:.3f}, {point[2]:.3f})"

@@ -37,7 +37,7 @@ class Pad:
         self.controller.hear(*self.page, *self.wish[2:])
         for event in events:
             self.controller.take(event)
-        self.wish = self.controller.tell()
+        self.wish = self.controller.read()
         return self.wish
 
     def push(self, name, value):
@@ -135,7 +135,7 @@ def test_stop_the_car_when_the_joystick_is_gone_and_wait_for_a_new_word_of_the_p
     pad.push("right_stick_vert", -1.0)
     pad.controller.hear(*pad.page, "local", True)
     pad.controller.lose()
-    assert pad.controller.tell() == (0.0, 0.0, "user", False)
+    assert pad.controller.read() == (0.0, 0.0, "user", False)
     assert pad.loop().throttle == 0.0
     pad.page = (0.0, 0.4)
     assert pad.loop().throttle == 0.4

@@ -89,8 +89,8 @@ def test_who_knows_everything_waits_for_the_next_update(client, story):
 def test_a_page_of_another_learning_begins_anew(story):
     for number in (1, 2, 3):
         story.add(make_update(number))
-    assert len(story.tell(NewsRequest("another", 2)).curve) == 3
-    assert len(story.tell(NewsRequest(story.name, 2)).curve) == 1
+    assert len(story.describe(NewsRequest("another", 2)).curve) == 3
+    assert len(story.describe(NewsRequest(story.name, 2)).curve) == 1
 
 
 def test_the_picture_is_told_as_it_was_whatever_becomes_of_its_memory(story):
@@ -98,7 +98,7 @@ def test_the_picture_is_told_as_it_was_whatever_becomes_of_its_memory(story):
     story.add(update)
     update.picture[:] = 0
     update.ended_at[:] = 0.0
-    news = story.tell(NOTHING)
+    news = story.describe(NOTHING)
     assert (news.sight.width, news.sight.height, set(news.sight.grey)) == (40, 30, {200})
     assert news.ended == [(4096, 0.0, 3.6, 0.5)]
 
@@ -114,14 +114,14 @@ def test_grey_values_come_as_base64_and_what_is_no_number_as_null(client, story)
 def test_a_long_curve_is_told_in_parts_to_its_last_point():
     trace = CurveTracer().trace
     story = Story([trace(make_update(number)) for number in range(1, 5001)])
-    curve = story.tell(NOTHING).curve
+    curve = story.describe(NOTHING).curve
     assert len(curve) == 1667
     assert (curve[0][1], curve[-1][1]) == (2 * 4096, 5000 * 4096)
 
 
 def test_earlier_sittings_are_told_before_the_first_update():
     story = Story([CurveTracer().trace(make_update(7))])
-    news = story.tell(NOTHING)
+    news = story.describe(NOTHING)
     assert (news.number, news.point.steps, news.sight, news.checks) == (1, 7 * 4096, None, [])
 
 

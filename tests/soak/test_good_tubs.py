@@ -45,7 +45,7 @@ def test_good_tubs_have_no_flaw(tubs):
         begun = time.monotonic()
         flaws = find_flaws(TubReader(path))
         taken = time.monotonic() - begun
-        print(f"{path}: {len(TubReader(path))} records in {taken:.1f} s, {[flaw.tell()[0] for flaw in flaws]}")
+        print(f"{path}: {len(TubReader(path))} records in {taken:.1f} s, {[flaw.describe()[0] for flaw in flaws]}")
         assert flaws == [], path
         assert taken < LONGEST * max(1.0, len(TubReader(path)) / COUNT)
 

@@ -8,7 +8,7 @@ import pytest
 
 from donkeysim.drive.sample import record_sample
 from donkeysim.tub import glance
-from donkeysim.tub.flaws import WORDS, find_flaws, tell_flaws
+from donkeysim.tub.flaws import WORDS, find_flaws, log_flaws
 from donkeysim.tub.glance import HEIGHT, WIDTH, look_at, measure_turn
 from donkeysim.tub.reader import TubReader
 from tub.drives import write_tub
@@ -31,7 +31,7 @@ def records(tub):
 def test_what_is_wrong_is_named(records, tmp_path, name):
     flaws = {flaw.kind: flaw for flaw in find_flaws(WAYS[name](records, tmp_path / "images"))}
     flaw = flaws[name.split()[0]]
-    finding, _ = flaw.tell()
+    finding, _ = flaw.describe()
     assert finding.endswith(".")
     assert "{" not in finding
     assert set(flaw.examples) <= set(range(COUNT))
@@ -57,7 +57,7 @@ def test_a_single_record_that_training_refuses_is_told(records):
     spoilt = [*records[:7], change(records[7], user__angle=None), *records[8:]]
     (flaw,) = find_flaws(spoilt)
     assert (flaw.kind, flaw.spans) == ("no_commands", [(7, 7)])
-    assert flaw.tell()[0].startswith("0.2% of the records")
+    assert flaw.describe()[0].startswith("0.2% of the records")
 
 
 def test_only_the_drive_that_is_mirrored_is_told(records):
@@ -90,14 +90,14 @@ def test_a_long_tub_is_looked_at_in_runs(records, monkeypatch):
 
 def test_training_tells_it_where_somebody_reads(tub, tmp_path, caplog):
     with caplog.at_level(logging.INFO):
-        tell_flaws([tub])
+        log_flaws([tub])
         assert caplog.messages == []
         write_tub(tmp_path / "still", 120)
         caplog.clear()
-        tell_flaws([tmp_path / "still"])
+        log_flaws([tmp_path / "still"])
     assert all(message.startswith(f"The tub {tmp_path / 'still'}: ") for message in caplog.messages)
     assert any(WORDS["dark"]["en"][1] in message for message in caplog.messages)
     caplog.clear()
     with caplog.at_level(logging.WARNING):
-        tell_flaws([tmp_path / "nowhere"])
+        log_flaws([tmp_path / "nowhere"])
     assert caplog.messages == []

@@ -7,7 +7,7 @@ import os
 import socket
 import time
 
-from donkeysim.web.serving import tell_briefly
+from donkeysim.web.serving import log_briefly
 
 
 class FullSystem(socket.socket):
@@ -25,7 +25,7 @@ class FullSystem(socket.socket):
 
 async def knock(listener, seconds):
     loop = asyncio.get_running_loop()
-    tell_briefly(loop)
+    log_briefly(loop)
     welcomed = []
     server = await loop.create_server(lambda: _Welcome(welcomed), sock=listener)
     knocking = socket.create_connection(listener.getsockname())
@@ -63,7 +63,7 @@ def test_a_system_without_room_is_told_of_once_and_clients_come_in_when_there_is
 def test_other_errors_of_a_loop_are_told_as_ever(caplog):
     async def fail():
         loop = asyncio.get_running_loop()
-        tell_briefly(loop)
+        log_briefly(loop)
         loop.call_soon(lambda: 1 / 0)
         await asyncio.sleep(0.01)
 

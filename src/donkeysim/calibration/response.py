@@ -113,7 +113,7 @@ class Scales:
         steer_gain: Wheel angle at steering 1 [rad].
         steer_spread: Standard error of it, as a share.
         trim: Wheel angle at steering 0, to the left [rad].
-        torque_max: Motor torque per driven wheel at throttle 1 [N m]; None: the drive does not tell it.
+        torque_max: Motor torque per driven wheel at throttle 1 [N m]; None: the drive does not show it.
         torque_spread: Standard error of it, as a share.
         used: Stretches that it follows from.
     """

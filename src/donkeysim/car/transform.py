@@ -220,22 +220,22 @@ def _load_custom(config: Config, name: str) -> Transform:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    with _tell_failure(path):
+    with _name_failure(path):
         spec.loader.exec_module(module)
     if not hasattr(module, class_name):
         raise SpecError(f"{config.locate(f'{name}_CLASS')} is {class_name!r}, but {path} has no such class.")
-    with _tell_failure(path):
+    with _name_failure(path):
         run: Transform = getattr(module, class_name)(config).run
 
     def step(image: ByteArray) -> ByteArray:
-        with _tell_failure(path):
+        with _name_failure(path):
             return run(image)
 
     return step
 
 
 @contextmanager
-def _tell_failure(path: Path) -> Iterator[None]:
+def _name_failure(path: Path) -> Iterator[None]:
     """Say in a sentence where the user's own file fails."""
     try:
         yield

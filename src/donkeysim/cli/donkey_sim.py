@@ -197,10 +197,10 @@ def _make_loader(options: SimulationOptions) -> SceneLoader:
     from donkeysim.world.tracks.build_apart import load_apart
 
     gc.enable()
-    return SceneLoader(options, _tell_first_run, processes, load_apart)
+    return SceneLoader(options, _report_first_run, processes, load_apart)
 
 
-def _tell_first_run(text: str) -> None:
+def _report_first_run(text: str) -> None:
     print(f"First run: {text}", flush=True)
 
 

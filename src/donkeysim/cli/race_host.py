@@ -31,7 +31,7 @@ def add_host_arguments(parser: argparse.ArgumentParser) -> None:
     add("--wait", type=float, default=0.0, metavar="S", help="begin after S seconds, with whoever has come")
     add("--races", type=int, default=0, metavar="N", help="end after N races (default: run until Ctrl-C)")
     add("--pause", type=float, default=20.0, metavar="S", help="seconds in the paddock between races (default 20)")
-    add("--training-telemetry", action="store_true", help="tell clients where their cars are: pos_*, vel_*, cte")
+    add("--training-telemetry", action="store_true", help="report to clients where their cars are: pos_*, vel_*, cte")
     server = parser.add_argument_group("the server")
     add_server_arguments(server)
     server.add_argument("--log-file", metavar="FILE", help="where the log goes (default: standard error)")
@@ -89,7 +89,7 @@ def make_offer(arguments: argparse.Namespace) -> RaceOffer:
     folder = Path(arguments.out).expanduser()
     check_place(folder)
 
-    def tell(report: Report) -> None:
+    def report_it(report: Report) -> None:
         show_result(report)
         console.print(f"race file: {folder / report.file}", soft_wrap=True)
 
@@ -105,7 +105,7 @@ def make_offer(arguments: argparse.Namespace) -> RaceOffer:
         pause=arguments.pause,
         seed=plan.seed,
         car=plan.car,
-        tell=tell,
+        report=report_it,
     )
 
 

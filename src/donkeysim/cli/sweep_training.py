@@ -84,11 +84,11 @@ def _learn(job_spec: JobSpec) -> dict[str, float]:
 
     rewards = [0.0]
 
-    def tell(update: Update) -> None:
+    def report(update: Update) -> None:
         rewards[0] = update.reward
         job_spec.report(update.steps, {"reward": update.reward, **_sum_checks(update.checks)})
 
-    outcome = session.run([curve, tell])
+    outcome = session.run([curve, report])
     curve.close()
     if outcome.was_interrupted:
         raise KeyboardInterrupt
@@ -113,10 +113,10 @@ def _train(job_spec: JobSpec) -> dict[str, float]:
     import_keras().utils.clear_session()  # names of layers are counted from the first one of the process
     spec = make_train_spec(job_spec.file, job_spec.job, job_spec.folder, job_spec.source)
 
-    def tell(epoch: EpochResult) -> None:
+    def report(epoch: EpochResult) -> None:
         job_spec.report(epoch.number, epoch.losses)
 
-    result = spec.train(spec.load_config(), tell)
+    result = spec.train(spec.load_config(), report)
     if result.was_interrupted:
         raise KeyboardInterrupt
     best = result.history["loss"][result.best_epoch - 1]

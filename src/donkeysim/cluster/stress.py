@@ -32,7 +32,7 @@ Bounds: TypeAlias = tuple[float, float, float]
 NONE = "none"
 """The column without anything."""
 
-# Three show where a pilot begins to fail and cost three drives a column; two could not tell a slope from a step.
+# Three show where a pilot begins to fail and cost three drives a column; two could not distinguish a slope from a step.
 STRENGTHS = (1, 2, 3)
 """Of three; thirds of the way to full strength."""
 
@@ -259,7 +259,7 @@ def format_report(spec: StressSpec, cells: list[StressCell], car: str) -> str:
     """Return the report as HTML; `car`: that all drove, in words."""
     tracks = ", ".join(Path(track).stem for track in spec.tracks)
     laps, drives = format_count(spec.laps, "lap"), format_count(spec.seeds, "drive")
-    told = (
+    result = (
         f"How far a car gets, from wherever its drive begins, before it first leaves the road, hits something or "
         f"gives up, as a share of the length of {laps}: on {tracks}, {drives} at each strength, the same for all "
         f"pilots, of the car {car}."
@@ -267,7 +267,7 @@ def format_report(spec: StressSpec, cells: list[StressCell], car: str) -> str:
     names, columns = name_pilots(spec.models), dict.fromkeys(cell.column for cell in cells)
     return fill_report(
         _TEMPLATE,
-        told=escape(told),
+        result=escape(result),
         heads="".join(f"<th>{escape(names[model])}</th>" for model in spec.models),
         rows="".join(_format_row(column, [cell for cell in cells if cell.column == column]) for column in columns),
     )

@@ -22,7 +22,7 @@ def make_loop(function: Callable[..., Any]) -> Callable[..., None]:
 
 
 def is_own(function: Any) -> bool:
-    """Return whether the cache folder's name tells when an index kernel has changed: it is one of this package."""
+    """Return whether the cache folder's name shows when an index kernel has changed: it is one of this package."""
     own: bool = function.py_func.__module__.startswith("donkeysim.")
     return own
 

@@ -48,7 +48,7 @@ class _Place(NamedTuple):
 
 
 class _Shelf(NamedTuple):
-    """A folder with a place for each kernel of this package: one that does not tell where the package lies."""
+    """A folder with a place for each kernel of this package: one whose name does not show where the package lies."""
 
     folder: str
 

@@ -87,7 +87,7 @@ _NAMES = {"sse3": "SSE3", "sse4.1": "SSE41", "sse4.2": "SSE42", "fma": "FMA3", "
 """What NumPy calls features that it has another name for than LLVM in capitals."""
 
 _TOLD = ("avx2", "fma")
-"""Features that every NumPy tells; only newer ones tell of each of the others, which come with these."""
+"""Features that every NumPy reports; only newer ones report each of the others, which come with these."""
 
 SUFFIX = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
 """Of libraries."""

@@ -1,4 +1,4 @@
-"""On which line of a TOML file a value stands; `tomllib` reads values but does not tell.
+"""On which line of a TOML file a value stands; `tomllib` reads values but does not say.
 
 The text is one that `tomllib` has read without a complaint, so only what is needed to count is looked at.
 """

@@ -13,10 +13,10 @@ from donkeysim.core.types import LongArray
 
 
 def count_cores() -> int:
-    """Return how many cores this process may use; no more than OMP_NUM_THREADS says, as Ray tells its workers."""
+    """Return how many cores this process may use; no more than OMP_NUM_THREADS says, which Ray sets for its workers."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    told = os.environ.get("OMP_NUM_THREADS", "")
-    return min(cores, max(1, int(told))) if told.isdecimal() else cores
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    return min(cores, max(1, int(given))) if given.isdecimal() else cores
 
 
 RowTask = Callable[[int, LongArray], None]

@@ -102,7 +102,7 @@ class BuiltInSimulatedCar:
         if self._is_first_run:
             _log.info("First run: %s", self.loading_stage)
 
-    def _tell_still(self) -> None:
+    def _report_still(self) -> None:
         """Say now and then that something is going on; a single stage may take a minute."""
         now = time.perf_counter()
         if now >= self._tells_at:
@@ -118,7 +118,7 @@ class BuiltInSimulatedCar:
             reset: Put the car back to its start first.
         """
         if not self.is_ready.wait(READY_PATIENCE):
-            self._tell_still()
+            self._report_still()
             return None
         if self._trouble is not None:
             raise self._trouble

@@ -34,7 +34,7 @@ class Listener:
         self._report: str | None = None
         self._waiting = asyncio.Event()
 
-    def tell(self, **news: Any) -> None:
+    def send(self, **news: Any) -> None:
         """Send some news soon."""
         self._news.append(_encode(news).decode())
         self._waiting.set()
@@ -61,7 +61,7 @@ class Listener:
         try:
             self._state.take(read_message(text), self.driver)
         except DonkeySimError as error:
-            self.tell(error=str(error))
+            self.send(error=str(error))
 
     async def _send_all(self) -> None:
         while True:
@@ -97,7 +97,7 @@ class ControlLink:
         listener = Listener(self._state, socket, socket.query_params.get("reports") == "1")
         self._listeners.add(listener)
         if listener.wants_reports:
-            listener.tell(about=self._about)
+            listener.send(about=self._about)
         try:
             await listener.serve()
         finally:
@@ -106,13 +106,13 @@ class ControlLink:
     def broadcast(self, news: dict[str, Any]) -> None:
         """Send to everybody."""
         for listener in self._listeners:
-            listener.tell(**news)
+            listener.send(**news)
 
     def warn(self, driver: Driver) -> None:
         """Tell a driver that its throttle was taken away."""
         for listener in self._listeners:
             if listener.driver is driver:
-                listener.tell(released=True)
+                listener.send(released=True)
 
     def show(self, report: CarReport) -> None:
         """Show the newest report to those who asked."""

@@ -63,7 +63,7 @@ class RemoteSimulatedCar:
             _log.info("Starting %s", conf.exe_path)
         try:
             if self._launched is not None:
-                self._launched.wait_until_listening(time.monotonic, LOAD_SECONDS, self._tell_loading)
+                self._launched.wait_until_listening(time.monotonic, LOAD_SECONDS, self._report_loading)
             self._car = self._connect()
         except BaseException:
             self._stop_launched()
@@ -83,9 +83,9 @@ class RemoteSimulatedCar:
         assert self._launched is not None
         self._launched.check()
         if not self._moments:
-            self._tell_loading()
+            self._report_loading()
 
-    def _tell_loading(self) -> None:
+    def _report_loading(self) -> None:
         assert self._launched is not None
         if time.monotonic() >= self._tells_at:
             self._tells_at += TELL_SECONDS
@@ -237,7 +237,7 @@ class RemoteSimulatedCar:
                 if self._moments:  # else there is no car yet
                     self._car.drive(0.0, 0.0, 1.0)
         except SimulatorError as error:
-            _log.warning("the car could not be told to stop: %s", error)
+            _log.warning("the car could not be stopped: %s", error)
 
     def shutdown(self) -> None:
         """Leave the simulator, and end it if it was started here."""

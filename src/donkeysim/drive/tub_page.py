@@ -196,7 +196,7 @@ def _sign_files(path: Path) -> tuple[tuple[str, int], ...]:
 
 
 def _describe_flaw(flaw: Flaw) -> PageFlaw:
-    words = {code: flaw.tell(code) for code in WORDS[flaw.kind]}
+    words = {code: flaw.describe(code) for code in WORDS[flaw.kind]}
     return PageFlaw(flaw.kind, words, list(flaw.spans), list(flaw.examples))
 
 

@@ -305,7 +305,7 @@ def _find_call(part: Any, threaded: bool) -> Callable[..., Any]:
 
 
 def _check_input_count(name: str, call: Callable[..., Any], inputs: Sequence[str]) -> None:
-    with contextlib.suppress(ValueError):  # some callables written in C do not tell
+    with contextlib.suppress(ValueError):  # some callables written in C have no signature
         signature = inspect.signature(call)
         try:
             signature.bind(*inputs)

@@ -13,7 +13,7 @@ from donkeysim.core.errors import SceneError
 from donkeysim.core.image import encode_jpeg, spread_grey
 from donkeysim.drive.built_in_car import BuiltInSimulatedCar
 from donkeysim.sim.viewpoint import draw_car, draw_place, find_pose
-from donkeysim.watch.moments import get_place_file, tell_still
+from donkeysim.watch.moments import describe_still, get_place_file
 from donkeysim.watch.picture_cache import keep_snapshot
 from donkeysim.watch.spectator import create_app
 from donkeysim.watch.watchable import CHOSEN, CarRow, Outline, View, draw_outline
@@ -169,7 +169,9 @@ class WatchedCar:
             self._car.loop_done.wait(PICTURE_PATIENCE)
         with self._car.lock:
             simulator = self._car.car.simulator
-            return tell_still(keep_snapshot(simulator, {CAR_ID: self._car.car.row}, self._car.interpolator.broadcast))
+            return describe_still(
+                keep_snapshot(simulator, {CAR_ID: self._car.car.row}, self._car.interpolator.broadcast)
+            )
 
     async def write_place(self) -> bytes:
         """Return the file of the place; see `Watchable`."""

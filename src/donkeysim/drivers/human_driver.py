@@ -4,7 +4,7 @@ What it means to do (`Intent`) and what its hands do (`Control`) differ: the han
 something pushes the car off its line for half a second. The intent is right at every moment, so a pilot that learns it
 has seen how to come back from where its own small errors will take it (Laskey and others, DART, 2017).
 
-Steering is pure pursuit of a point on the line that the camera sees, so a picture is enough to tell the angle. The
+Steering is pure pursuit of a point on the line that the camera sees, so a picture is enough to find the angle. The
 throttle depends on the place alone, but for a little feedback, and never brakes: with the original's car a smooth thumb
 keeps the speed by itself. `path_follower` laps faster and nearer to the line; its feedback on yaw rate, slip and a few
 centimetres is not in a picture, and what learns from it is ten times as wrong about the angle.
@@ -38,7 +38,7 @@ PERIOD = 0.05
 GRIP, TOP_SPEED = GripUse(0.45, 0.4), 1.3
 """Use of the grip in bends, and greatest speed [m/s]."""
 
-# Full throttle gives five times as much; a thumb that gives it gently can be told from a picture, which does not show
+# Full throttle gives five times as much; a gentle thumb can be learned from a picture, which does not show
 # the speed. A coasting car loses a fifth of its speed a second; a share less leaves something to correct with.
 GAIN_MOST, COAST_SHARE = 0.5, 0.8
 """Greatest acceleration of the plan [m/s²]; share of the losses that it slows down with, so that it never brakes."""

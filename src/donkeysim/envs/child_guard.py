@@ -104,7 +104,7 @@ def _signal_group(leader: int, number: int | None) -> None:
     else:
         number = signal.SIGKILL if number is None else number
         send = os.killpg
-    # It may have ended, which macOS and Windows tell in other ways, or share no console with us: killing it helps then.
+    # It may have ended, which macOS and Windows report in other ways, or share no console with us: then it is killed.
     with contextlib.suppress(OSError, SystemError):
         send(leader, number)
 

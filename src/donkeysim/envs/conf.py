@@ -195,8 +195,8 @@ def read_conf(conf: Mapping[str, Any] | None) -> EnvConf:
         _refuse_elsewhere(checked.experiment)
     path = str(given.get("exe_path") or "")
     if _says_it_runs(path) and path != RUNS_ALREADY:
-        told = path, *checked.address
-        _log.warning("exe_path %r is no program: connecting to a simulator that runs already, at %s:%d.", *told)
+        where = path, *checked.address
+        _log.warning("exe_path %r is no program: connecting to a simulator that runs already, at %s:%d.", *where)
     return checked
 
 

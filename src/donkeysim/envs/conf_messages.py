@@ -40,7 +40,7 @@ def make_road_message(road_style: int = 0, rand_seed: int = 0, turn_increment: f
 
 
 def check_message(message: Message) -> Message:
-    """Return a message that can be read, after telling what a server would change; `read_lidar` tells a lidar's."""
+    """Return a message that can be read, after logging what a server would change; `read_lidar` logs a lidar's."""
     if note := read_request(message).note:
         _log.warning("%s", note)
     return message

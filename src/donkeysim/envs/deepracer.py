@@ -67,8 +67,8 @@ def _make_reward(name: str, make_functions: Callable[[int], list[Function]]) -> 
     def reward_deepracer(step: Step) -> FloatArray:
         if len(functions) != len(step.along):
             functions[:] = make_functions(len(step.along))
-        told = course.list_params(step)
-        return np.array([_ask(name, function, params) for function, params in zip(functions, told, strict=True)])
+        params = course.list_params(step)
+        return np.array([_ask(name, function, params) for function, params in zip(functions, params, strict=True)])
 
     return reward_deepracer
 
@@ -89,11 +89,11 @@ def _ask(name: str, function: Function, params: dict[str, Any]) -> float:
     Raises:
         SpecError: It asks for what is not given, fails, or says something else than a finite number.
     """
-    told = _Params(params)
+    given = _Params(params)
     try:
-        answer = function(told)
+        answer = function(given)
     except Exception as error:
-        if error is told.unknown:
+        if error is given.unknown:
             raise SpecError(
                 f"{name} asks for the parameter {error}, which is none; there are {', '.join(sorted(params))}."
             ) from error
@@ -156,15 +156,15 @@ class _Course:
         lines = [self._find_line(path) for path in step.paths]
         columns = _tabulate(step, lines)
         names = list(columns)
-        told = [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        for car, (params, line) in enumerate(zip(told, lines, strict=True)):
+        every = [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        for car, (params, line) in enumerate(zip(every, lines, strict=True)):
             last = len(line.waypoints) - 1
             node = int(step.node_index[car])
             params["closest_waypoints"] = [node, 0 if line.is_closed and node == last else min(node + 1, last)]
             params["waypoints"] = list(line.waypoints)
             begun = float(step.along[car] - step.driven[car])
             params |= _describe_things(self._list_things(step, car, lines), float(step.along[car]), begun, line)
-        return told
+        return every
 
     def _find_line(self, path: Path) -> _Line:
         if id(path) not in self._lines:

@@ -126,8 +126,8 @@ class DonkeyEnv(ShownEnv[ByteArray]):
         if conf.exe_path is not None and not Path(conf.exe_path).expanduser().exists():
             by_hand = replace(conf, exe_path=None)
             if is_listening(*by_hand.address):  # as the original: people leave the path of another machine there
-                told = conf.exe_path, *by_hand.address
-                _log.warning("there is no %s: connecting to a simulator that runs already, at %s:%d.", *told)
+                where = conf.exe_path, *by_hand.address
+                _log.warning("there is no %s: connecting to a simulator that runs already, at %s:%d.", *where)
                 conf = self.conf = by_hand
         if conf.exe_path is None:
             remote = RemoteCar(scene, conf)
@@ -135,8 +135,8 @@ class DonkeyEnv(ShownEnv[ByteArray]):
             return remote
         self.proc = LaunchedSimulator(conf.exe_path, conf.address[1])
         try:
-            tell = WaitReport(f"{conf.exe_path} to listen on port {conf.address[1]}").tell
-            self.proc.wait_until_listening(time.monotonic, LOAD_SECONDS + conf.start_delay, tell)
+            report = WaitReport(f"{conf.exe_path} to listen on port {conf.address[1]}").log
+            self.proc.wait_until_listening(time.monotonic, LOAD_SECONDS + conf.start_delay, report)
             remote = RemoteCar(scene, conf, self.proc.check)
             remote.open()
             return remote

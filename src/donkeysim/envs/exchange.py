@@ -132,7 +132,7 @@ def is_lent(taken: Any, lent: DeviceArray, device: Device) -> bool:
     try:
         seen = DeviceArray(take_array(taken, device), device)
         return seen.dtype == lent.dtype and seen.find_pointer() == lent.find_pointer()
-    except Exception:  # noqa: BLE001  (of any library; if it cannot tell, it gets a copy, which is always right)
+    except Exception:  # noqa: BLE001  (of any library; if it cannot say, it gets a copy, which is always right)
         return False
 
 

@@ -48,9 +48,9 @@ class LaunchedSimulator:
         self._end = weakref.finalize(self, end_guarded, self._process)
 
     def wait_until_listening(
-        self, read_clock: Clock, seconds: float, tell: Callable[[], object] = lambda: None
+        self, read_clock: Clock, seconds: float, report: Callable[[], object] = lambda: None
     ) -> None:
-        """Return when it takes connections; `tell` is called now and then meanwhile.
+        """Return when it takes connections; `report` is called now and then meanwhile.
 
         Raises:
             SimulatorError: It has ended, or not begun to listen in this time.
@@ -58,7 +58,7 @@ class LaunchedSimulator:
         deadline = read_clock() + seconds
         while not is_listening("127.0.0.1", self._port):
             self.check()
-            tell()
+            report()
             if read_clock() > deadline:
                 raise SimulatorError(f"{self._path} does not listen on port {self._port} after {seconds:g} s.")
             with contextlib.suppress(subprocess.TimeoutExpired):

@@ -28,7 +28,7 @@ DEPTH_LIMIT = FAR
 """Distances of "depth" are cut to this [m]; the sky has it too."""
 
 LOOK_AHEAD = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-"""Where "vector" tells the path ahead [m along it]."""
+"""Where "vector" gives the path ahead [m along it]."""
 
 BLOCK = 4096
 """Numbers that a thread of this machine moves at once, about."""

@@ -281,7 +281,7 @@ class RemoteCar:
                     raise SimulatorError(f"the simulator at {self._where} did not {doing} in {seconds:g} s.{said}")
                 if not self._has_spoken and self._conf.exe_path is None and waited >= SILENCE_SECONDS:
                     raise server_lines.make_silent(self._where, SILENCE_SECONDS)
-                if report.tell() and not self._has_spoken:
+                if report.log() and not self._has_spoken:
                     self.send({"msg_type": "get_protocol_version"})  # answered even while a scene loads
                 self._news.wait(min(seconds - waited, LONGEST_NAP))
 
@@ -352,10 +352,10 @@ class RemoteCar:
             _log.warning("the simulator at %s says: %s", self._where, self.last_fault)
         with self._news:
             self._news.notify_all()
-        server_lines.tell_listener(self.listeners, message)
+        server_lines.call_listener(self.listeners, message)
 
     def _take_scene(self, kind: str, name: object) -> None:
-        """Check the scene, where the server tells it, and configure a car that was just made."""
+        """Check the scene, where the server reports it, and configure a car that was just made."""
         self.is_in_menu = False
         if isinstance(name, str) and name != self.scene:
             if self._moment is None or not self._follows:

@@ -26,7 +26,7 @@ except ImportError as error:
 
 
 class DonkeyVecEnv(VecEnv):
-    """All cars of a batch; what it hands out is nobody else's, and each ended episode tells its sum and length."""
+    """All cars of a batch; what it hands out is nobody else's, and each ended episode reports its sum and length."""
 
     def __init__(self, batch: FleetVectorEnv) -> None:
         """Take over a batch.
@@ -66,26 +66,26 @@ class DonkeyVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Let them do it; return observations, rewards, ends and what there is to tell of each car."""
+        """Let them do it; return observations, rewards, ends and the info of each car."""
         seen, reward, terminated, truncated, info = self.batch.step(self._actions)
         done: BoolArray = terminated | truncated
         self._sum += reward
         self._length += 1
-        told = _split_info(info, self.num_envs)
+        infos = _split_info(info, self.num_envs)
         if done.any():
-            self._tell_ends(told, info, done)
+            self._note_ends(infos, info, done)
         for car, cut in enumerate(truncated.tolist()):
-            told[car]["TimeLimit.truncated"] = cut
-        return seen, reward.astype(np.float32), done, told
+            infos[car]["TimeLimit.truncated"] = cut
+        return seen, reward.astype(np.float32), done, infos
 
-    def _tell_ends(self, told: list[dict[str, Any]], info: dict[str, Any], done: BoolArray) -> None:
+    def _note_ends(self, infos: list[dict[str, Any]], info: dict[str, Any], done: BoolArray) -> None:
         """Put the last step of ended episodes in place of the first one of those that follow."""
         final = _split_info(info["final_info"], self.num_envs)
         elapsed = round(time.monotonic() - self._begun, 6)
         for car in np.flatnonzero(done).tolist():
-            self.reset_infos[car] = told[car]
+            self.reset_infos[car] = infos[car]
             episode = {"r": round(float(self._sum[car]), 6), "l": int(self._length[car]), "t": elapsed}
-            told[car] = {**final[car], "terminal_observation": info["final_obs"][car], "episode": episode}
+            infos[car] = {**final[car], "terminal_observation": info["final_obs"][car], "episode": episode}
         self._sum[done], self._length[done] = 0.0, 0
 
     def close(self) -> None:
@@ -120,7 +120,7 @@ class DonkeyVecEnv(VecEnv):
         return [result for _ in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: VecEnvIndices = None) -> list[bool]:
-        """Say that episodes tell their sums and lengths, as a `Monitor` does; there is no other wrapper."""
+        """Say that episodes report their sums and lengths, as a `Monitor` does; there is no other wrapper."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
 

@@ -54,7 +54,7 @@ def make_distances(points: Sequence[LidarPoint] | None, lidar: LidarSpec | None)
 
 
 class LapClock:
-    """Lap times of a car whose server only tells when start line 0 is crossed: the first crossing starts the clock.
+    """Lap times of a car whose server only reports when start line 0 is crossed: the first crossing starts the clock.
 
     Attributes:
         lap_times: Oldest first [s].

@@ -73,7 +73,7 @@ def read_line(line: bytes) -> dict[str, Any]:
     raise WireError(f"{line[:80]!a} is not a message of the simulator's protocol.")
 
 
-def tell_listener(listeners: Listeners, message: dict[str, Any]) -> None:
+def call_listener(listeners: Listeners, message: dict[str, Any]) -> None:
     """Call the function of a message's kind, if there is one; one that fails is logged and loses nothing else."""
     kind = message["msg_type"]
     listener = listeners.get(kind)
@@ -97,12 +97,12 @@ def read_telemetry(message: dict[str, Any], frame: int, reset_count: int, lap: i
     """Return the readings of a telemetry message.
 
     Args:
-        frame: Its number, where the server does not tell.
-        reset_count: Resets so far, where the server does not tell.
-        lap: Start-line crossings since the last reset, where the server does not tell.
+        frame: Its number, where the server does not report it.
+        reset_count: Resets so far, where the server does not report them.
+        lap: Start-line crossings since the last reset, where the server does not report them.
     """
-    told = {"frame": frame, "reset_count": reset_count, "lap": lap} | message
-    return Telemetry(**{name: _READERS[kind](told, name) for name, kind in _TYPES.items()})
+    named = {"frame": frame, "reset_count": reset_count, "lap": lap} | message
+    return Telemetry(**{name: _READERS[kind](named, name) for name, kind in _TYPES.items()})
 
 
 def _read_number(message: dict[str, Any], name: str, otherwise: float | None) -> float | None:
@@ -182,7 +182,7 @@ def connect(host: str, port: int) -> socket.socket:
             f"donkey_sim --port {port}"
         ) from error
     connection.settimeout(None)
-    with contextlib.suppress(OSError):  # macOS refuses when the other side has gone already, as reading will tell
+    with contextlib.suppress(OSError):  # macOS refuses when the other side has gone already, as reading will show
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
 

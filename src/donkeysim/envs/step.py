@@ -57,14 +57,14 @@ def find_rivals(step: Step, cars_per_world: int) -> FloatArray:
     distance: FloatArray = np.where(is_other, np.hypot(away[..., 0], away[..., 1]), np.inf)
     nearest = np.argsort(distance, axis=2, kind="stable")[:, :, :RIVAL_COUNT]
     is_there = np.isfinite(np.take_along_axis(distance, nearest, 2))
-    told = np.zeros((*distance.shape[:2], RIVAL_COUNT, RIVAL_WIDTH))
-    found = told[:, :, : nearest.shape[2]]
+    rivals = np.zeros((*distance.shape[:2], RIVAL_COUNT, RIVAL_WIDTH))
+    found = rivals[:, :, : nearest.shape[2]]
     for first, vector in ((1, away), (3, moving)):
         near = np.take_along_axis(vector, nearest[..., None], 2)
         found[..., first : first + 2] = _turn(near, step) / RIVAL_SCALE
     found[..., 0] = 1.0
     found[~is_there] = 0.0
-    numbers: FloatArray = np.clip(told, -RIVAL_LIMIT, RIVAL_LIMIT).reshape(len(step.present), -1)
+    numbers: FloatArray = np.clip(rivals, -RIVAL_LIMIT, RIVAL_LIMIT).reshape(len(step.present), -1)
     return numbers
 
 

@@ -29,7 +29,7 @@ from donkeysim.envs.registration import SCENE_BY_ID
 from donkeysim.envs.remote import RemoteCar
 from donkeysim.envs.rules import compute_reward, is_over, make_info
 from donkeysim.envs.sensor_frame import SensorFrame
-from donkeysim.envs.server_lines import Listeners, make_telemetry, tell_listener
+from donkeysim.envs.server_lines import Listeners, call_listener, make_telemetry
 from donkeysim.wire.fields import Form
 
 RewardFunction = Callable[[Any, bool], float]
@@ -151,13 +151,13 @@ class Handler:
     def take(self, moment: SensorFrame) -> None:
         """Show what the car senses now."""
         self._moment, telemetry = moment, moment.telemetry
-        told = make_info(moment, self._env.conf.lidar)
+        info = make_info(moment, self._env.conf.lidar)
         for name in ("cte", "hit", "speed", "forward_vel", "lidar", "last_lap_time", "lap_count"):
-            setattr(self, name, told[name])
-        self.x, self.y, self.z = told["pos"]
-        self.roll, self.pitch, self.yaw = told["car"]
+            setattr(self, name, info[name])
+        self.x, self.y, self.z = info["pos"]
+        self.roll, self.pitch, self.yaw = info["car"]
         for name in ("gyro", "accel", "vel"):
-            for axis, value in zip("xyz", told[name], strict=True):
+            for axis, value in zip("xyz", info[name], strict=True):
                 setattr(self, f"{name}_{axis}", value)
         self.image_array = self.last_obs = moment.image
         self.image_array_b = moment.image_b
@@ -175,7 +175,7 @@ class Handler:
 
     def on_recv_message(self, message: dict[str, Any]) -> None:
         """Call the function of a message's kind."""
-        tell_listener(self.fns, message)
+        call_listener(self.fns, message)
 
     def set_reward_fn(self, reward_fn: RewardFunction) -> None:
         """Reward by `reward_fn(handler, done)` from now on."""
@@ -224,7 +224,7 @@ class Handler:
         self.send_load_scene(self.SceneToLoad)
 
     def send_get_scene_names(self) -> None:
-        """Ask what scenes there are; simulators elsewhere that are like the original tell it in the menu only."""
+        """Ask what scenes there are; simulators elsewhere that are like the original answer in the menu only."""
         car = self._env.car
         if isinstance(car, RemoteCar):
             car.send({"msg_type": "get_scene_names"})
@@ -256,7 +256,7 @@ class Handler:
         self._configure(make_car_message(looks))
 
     def send_cam_config(self, conf: Mapping[str, Any] | str = "cam_config", **fields: Any) -> None:
-        """Change a camera; the first one's pictures keep their size, which the observation space tells.
+        """Change a camera; the first one's pictures keep their size, which the observation space has.
 
         Args:
             conf: Its fields, or which it is: "cam_config" or "cam_config_b".

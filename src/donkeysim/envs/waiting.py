@@ -26,7 +26,7 @@ class WaitReport:
         self._begun = time.monotonic()
         self._tells_at = TELL_SECONDS
 
-    def tell(self) -> bool:
+    def log(self) -> bool:
         """Say it if it is time to, and return whether it was; call it often."""
         waited = time.monotonic() - self._begun
         if waited < self._tells_at:
@@ -56,10 +56,10 @@ def compile_aloud(simulator: Simulator) -> None:
         return
     begun = time.perf_counter()
 
-    def tell(stage: str, done: int, total: int) -> None:
+    def report(stage: str, done: int, total: int) -> None:
         if done < total:
             _log.warning("First run: compiling kernels, %d of %d: %s", done, total, stage)
 
     _log.warning("First run on this machine: kernels are compiled, once, which takes about half a minute.")
-    simulator.compile(tell)
+    simulator.compile(report)
     _log.warning("First run: kernels compiled in %.0f s", time.perf_counter() - begun)

@@ -93,10 +93,10 @@ def collect_lesson(record_count: int, seed: int, report: Report) -> Lesson:
     for number, look in enumerate(LOOKS):
         rows = slice(ends[number], ends[number + 1])
 
-        def tell(done: int, _total: int, before: int = rows.start) -> None:
+        def report_row(done: int, _total: int, before: int = rows.start) -> None:
             report(before + done, record_count)
 
-        _drive(look, len(LOOKS) * seed + number, Lesson(image[rows], target[rows]), tell)
+        _drive(look, len(LOOKS) * seed + number, Lesson(image[rows], target[rows]), report_row)
     return Lesson(image, target)
 
 

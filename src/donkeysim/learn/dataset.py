@@ -146,7 +146,7 @@ def _check_count(count: int, dropped: int, tub_paths: Sequence[Path]) -> None:
 
 
 def _make_table(records: Sequence[TubRecord], kind: PilotKind) -> RecordTable:
-    """Return the table of the records that have all numbers a kind learns from; the log tells of the others.
+    """Return the table of the records that have all numbers a kind learns from; the others are logged.
 
     Raises:
         DonkeySimError: None has.
@@ -160,7 +160,7 @@ def _make_table(records: Sequence[TubRecord], kind: PilotKind) -> RecordTable:
         else:
             kept.append(record)
     if not kept:
-        raise _tell_lack(records, kind, faults[0])
+        raise _describe_lack(records, kind, faults[0])
     if faults:
         _log.warning("%s left out: %s.", format_count(len(faults), "record"), str(faults[0]).removesuffix("."))
     widths = {len(row) for row in rows}
@@ -205,7 +205,7 @@ def _flatten(value: Any) -> list[Any]:
     return [x for item in value for x in _flatten(item)] if isinstance(value, list) else [value]
 
 
-def _tell_lack(records: Sequence[TubRecord], kind: PilotKind, first: DonkeySimError) -> DonkeySimError:
+def _describe_lack(records: Sequence[TubRecord], kind: PilotKind, first: DonkeySimError) -> DonkeySimError:
     """Return what says that no record has all numbers a kind learns from, given what is wrong with the first."""
     if isinstance(first, SpecError):
         return first

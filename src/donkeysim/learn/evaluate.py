@@ -233,10 +233,10 @@ def evaluate(
     runs = []
     for index, drive in enumerate(drives):
 
-        def tell(done: int, before: int = index) -> None:
+        def report_lap(done: int, before: int = index) -> None:
             report(100 * lap_count * before + done, 100 * lap_count * len(scenes))
 
-        runs.append(drive.run(tell, keeps_interrupted))
+        runs.append(drive.run(report_lap, keeps_interrupted))
         if runs[-1].ending == INTERRUPTED:
             break
     return Evaluation(pilot.kind, seed, tuple(runs), conditions.conf.experiment.describe_car())
@@ -264,7 +264,7 @@ class _Drive:
         if seed != 0:
             self._start_elsewhere(seed)
 
-    def run(self, tell: Callable[[int], None], keeps_interrupted: bool) -> PilotRun:
+    def run(self, report_lap: Callable[[int], None], keeps_interrupted: bool) -> PilotRun:
         """Drive until the run ends, see `evaluate`."""
         begun = time.perf_counter()
         self.pilot.reset()
@@ -274,7 +274,7 @@ class _Drive:
             try:
                 self._drive_loop()
                 ending = self._find_ending(limit)
-                tell(min(100 * self.lap_count, self._measure_progress()))
+                report_lap(min(100 * self.lap_count, self._measure_progress()))
             except KeyboardInterrupt:
                 if not (keeps_interrupted and self.rows):
                     raise

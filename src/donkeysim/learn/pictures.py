@@ -77,7 +77,7 @@ class PictureStore:
                 self._files.append(file)
             if index % 64 == 63 or index == count - 1:
                 report(index + 1, count)
-        _tell_broken(troubles)
+        _log_broken(troubles)
         return usable
 
     def take(self, index: int) -> ByteArray:
@@ -142,7 +142,7 @@ def _describe_shape(shape: tuple[int, ...]) -> str:
     return f"{width}x{height}x{depth[0] if depth else 1}"
 
 
-def _tell_broken(troubles: list[str]) -> None:
+def _log_broken(troubles: list[str]) -> None:
     for text in troubles[:NAMED_PICTURES]:
         _log.warning("skipped: %s", text)
     if len(troubles) > NAMED_PICTURES:

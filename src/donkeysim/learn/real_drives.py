@@ -183,7 +183,7 @@ def _train_half(
     }
     begun, is_over = time.monotonic(), False
 
-    def tell(_done: int, _total: int) -> None:
+    def ignore(_done: int, _total: int) -> None:
         report(min(int(time.monotonic() - begun), int(limit)), max(1, int(limit)))
 
     def stop_in_time(_epoch: Any) -> None:
@@ -194,7 +194,7 @@ def _train_half(
 
     config = Config({**config.to_dict(), **changes})
     with _keep_silent(logging.getLogger(__package__)):
-        result = train(config, drive.tub, path, CEILING_KIND, report=tell, on_epoch=stop_in_time)
+        result = train(config, drive.tub, path, CEILING_KIND, report=ignore, on_epoch=stop_in_time)
     if result.was_interrupted and not is_over:
         raise KeyboardInterrupt
     report(max(1, int(limit)), max(1, int(limit)))

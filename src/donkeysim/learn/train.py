@@ -34,7 +34,7 @@ from donkeysim.learn.options import TrainingOptions, read_options
 from donkeysim.learn.pictures import PictureStore, make_preparation
 from donkeysim.learn.pilot import PACKAGE_LAYERS, detect_kind, find_layers, open_session
 from donkeysim.learn.recovery import Recipe, Views, choose_recipe, find_camera, find_rate, plan_steps, smooth_commands
-from donkeysim.tub.flaws import tell_flaws
+from donkeysim.tub.flaws import log_flaws
 from donkeysim.tub.folder import split_paths
 from donkeysim.tub.histogram import make_figure, save_figure
 from donkeysim.tub.manifest import read_manifest
@@ -118,7 +118,7 @@ def train(
     config.require(*name_users(named.name), *(f"the augmentation {name}" for name in config.AUGMENTATIONS))
     tubs = split_paths([str(path) for path in given])
     recipe = choose_recipe(config, named, transfer is not None)
-    tell_flaws(tubs)
+    log_flaws(tubs)
     examples = load_examples(config, tubs, named, options, report, recipe)
     if recipe is not None:
         options = plan_steps(options, len(examples[0]))

@@ -1,7 +1,7 @@
 """The car of a drive: how it answered to its commands, and a preset's car that answers alike.
 
-How it turned after it was steered tells how far its wheels turn, and how late. The same commands, given to a simulated
-car on an empty floor, tell which motor makes that as fast, and how much later than it the real car was.
+How it turned after it was steered shows how far its wheels turn, and how late. The same commands, given to a simulated
+car on an empty floor, show which motor makes that as fast, and how much later than it the real car was.
 """
 
 import math

@@ -28,7 +28,7 @@ LEAST_SEEN = 0.05
 """Cells with less weight were not seen."""
 
 DARKEST = 8.0
-"""Darker floor does not tell the light [grey level]."""
+"""Darker floor does not show the light [grey level]."""
 
 FIT_EVERY, COARSE = 3, slice(None, None, 2)
 """One of how many pictures measures the light, and which rows and columns of it."""
@@ -175,13 +175,13 @@ class _Light:
 
     def _fit_vignette(self, bright: FloatArray, shown: FloatArray) -> None:
         """Take the even function of the distance from the middle, of fourth order, that explains what is brighter."""
-        told = shown > 0.0
-        if not told.any():
+        lit = shown > 0.0
+        if not lit.any():
             return
-        column, row = np.rint(self._view.places[COARSE, COARSE][told]).astype(int).T
+        column, row = np.rint(self._view.places[COARSE, COARSE][lit]).astype(int).T
         away = self._away[row, column]
-        terms, root = np.stack([np.ones_like(away), away, away**2], axis=1), np.sqrt(shown[told])
-        share, *_ = np.linalg.lstsq(terms * root[:, None], bright[told] / shown[told] * root, rcond=None)
+        terms, root = np.stack([np.ones_like(away), away, away**2], axis=1), np.sqrt(shown[lit])
+        share, *_ = np.linalg.lstsq(terms * root[:, None], bright[lit] / shown[lit] * root, rcond=None)
         fitted = share[0] + share[1] * self._away + share[2] * self._away**2
         self.vignette *= np.clip(fitted / max(share[0], 0.1), *_CORNERS).astype(np.float32)
 

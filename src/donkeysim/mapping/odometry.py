@@ -77,7 +77,7 @@ class Submap:
 
 @dataclass
 class Track:
-    """A drive as the floor tells it.
+    """A drive as the floor shows it.
 
     Attributes:
         poses: Of the middle between the axles, in the frame of the first picture, shape [picture_count, 3].

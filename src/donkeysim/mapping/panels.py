@@ -221,9 +221,9 @@ class _Painter:
             piece = slice(max(0, begin), begin + PIECE)
             share = 1.0 - np.abs(np.arange(columns)[piece] - begin - 0.5 * (PIECE - 1)) / (0.5 * PIECE)
             seen = self._look(place[piece], normal[piece].mean(axis=0), z)
-            told = np.isfinite(seen[..., 0]) * share.astype(np.float32)
-            colour[:, piece] += np.nan_to_num(seen) * told[..., None]
-            weight[:, piece] += told
+            weighed = np.isfinite(seen[..., 0]) * share.astype(np.float32)
+            colour[:, piece] += np.nan_to_num(seen) * weighed[..., None]
+            weight[:, piece] += weighed
         shown = (weight > 0.0) & (z[:, None] < top)
         colour /= np.maximum(weight, 1e-6)[..., None]
         if shown.any():  # or what is drawn smaller would blend in black

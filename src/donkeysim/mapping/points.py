@@ -26,7 +26,7 @@ MOST_OFF = 0.009
 """How far the rays of a point may pass it, root mean square [rad]: a pixel of a picture 160 wide by a lens of 77°."""
 
 SURE = 0.4
-"""Rays that pass a point by a larger share of the angle between them do not tell how far away it is."""
+"""Rays that pass a point by a larger share of the angle between them do not show how far away it is."""
 
 LOWEST = 0.3
 """What lies lower may be the floor, in heights of the camera."""
@@ -61,8 +61,8 @@ def find_points(
     """
     track, number, place = _follow_corners(pictures[: len(poses)], own, report)
     eye, ray = _find_sight(poses, number, camera, place)
-    told = np.isfinite(ray).all(axis=1)
-    points, eyes = _intersect(track[told], eye[told], ray[told], LOWEST * camera.mount.height)
+    known = np.isfinite(ray).all(axis=1)
+    points, eyes = _intersect(track[known], eye[known], ray[known], LOWEST * camera.mount.height)
     return points[~find_seen_through(points, eyes, ROOM * camera.mount.height)]
 
 

@@ -202,7 +202,7 @@ class Alignment(NamedTuple):
     Attributes:
         motion: Its frame's pose in the other one's frame, shape [3].
         correlation: Of what both show, -1 to 1.
-        information: Inverse of the motion's covariance, as far as gradients and correlation tell, shape [3, 3].
+        information: Inverse of the motion's covariance, as far as gradients and correlation show it, shape [3, 3].
     """
 
     motion: FloatArray

@@ -177,7 +177,7 @@ def redraw(track: Path, found: PlaceSurvey, numbers: Sequence[int], gains: Float
     Args:
         track: The place's file.
         found: What it was made of.
-        gains: How bright each of these is, shape [number_count, 3]; None: as the floor tells.
+        gains: How bright each of these is, shape [number_count, 3]; None: as the floor shows.
     """
     camera, own, floor = found.camera, found.own, found.floor
     lens, mount = camera.lens, camera.mount

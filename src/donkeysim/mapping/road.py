@@ -130,11 +130,11 @@ def find_driven_line(poses: FloatArray, height: float) -> tuple[FloatArray, Floa
         total, count = np.zeros(len(line)), np.zeros(len(line))
         side = np.zeros((len(line), 2))
         nearest, left = _locate(line, poses, height)
-        told = nearest >= 0
-        np.add.at(total, nearest[told], left[told])
-        np.add.at(count, nearest[told], 1.0)
-        np.maximum.at(side[:, 0], nearest[told], left[told])
-        np.minimum.at(side[:, 1], nearest[told], left[told])
+        seen = nearest >= 0
+        np.add.at(total, nearest[seen], left[seen])
+        np.add.at(count, nearest[seen], 1.0)
+        np.maximum.at(side[:, 0], nearest[seen], left[seen])
+        np.minimum.at(side[:, 1], nearest[seen], left[seen])
         mean = np.interp(np.arange(len(line)), np.flatnonzero(count), total[count > 0] / count[count > 0])
         line = resample(_smooth(line + mean[:, None] * find_normals(line)), STEP * height)
         side = np.column_stack(

@@ -28,7 +28,7 @@ from donkeysim.mapping.turns import CELL, Returns, find_returns, find_shifts, la
 from donkeysim.world.lens import LensSpec
 
 HEIGHT = 0.18
-"""Of a camera of which nothing tells how high it is [m]."""
+"""Of a camera of which nothing shows how high it is [m]."""
 
 MOST_AROUND = 2
 """Turns in a lap: a track that crosses itself may have two."""
@@ -91,7 +91,7 @@ class _Trial(NamedTuple):
 def find_camera(
     pictures: Sequence[ByteArray], report: Callable[[float], None]
 ) -> tuple[FloorCamera, FloatArray, Returns]:
-    """Return the camera of a drive, `HEIGHT` above the floor, and what is above the floor tells of the motion.
+    """Return the camera of a drive, `HEIGHT` above the floor, and what is above the floor shows of the motion.
 
     Args:
         pictures: Of a lap and a half or more, in driving order.
@@ -101,7 +101,7 @@ def find_camera(
         The camera; how far the car turned from picture to picture [rad], shape [picture_count - 1]; where views return.
 
     Raises:
-        DonkeySimError: The drive does not tell; the text says why.
+        DonkeySimError: The drive does not show it; the text says why.
     """
     moved = watch(pictures, lambda count: report(0.5 * count / len(pictures)))
     size = measure(pictures[0])
@@ -125,7 +125,7 @@ def find_camera(
 def find_turns(
     pictures: Sequence[ByteArray], camera: FloorCamera, report: Callable[[float], None]
 ) -> tuple[FloatArray, Returns]:
-    """Return what is above the floor tells of the motion, seen by a known camera, as `find_camera` does.
+    """Return the motion that what is above the floor shows, seen by a known camera, as `find_camera` does.
 
     Raises:
         DonkeySimError: Too little is seen ahead above the floor, or no view returns.

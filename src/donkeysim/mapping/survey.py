@@ -75,7 +75,7 @@ class PlaceSurvey:
     Attributes:
         pictures: Those that were placed.
         camera: That took them, of their size; in the place's scale.
-        is_found: Whether the camera was found from the drive; its height is a guess then, unless a width tells.
+        is_found: Whether the camera was found from the drive; its height is a guess then, unless a width gives it.
         own: Where they show the car.
         poses: Of the middle between the axles, or of where the car does not slip aside, a little behind, if what is
             above the floor was needed, shape [picture_count, 3].
@@ -111,7 +111,7 @@ class PlaceSurvey:
 
 
 def survey(tub: Path, camera: FloorCamera | None, width: float | None, report: Report) -> PlaceSurvey:
-    """Return what a drive tells of a place.
+    """Return what a drive shows of a place.
 
     Ctrl-C makes the place of what has been found until then: of the pictures that have been followed, or without what
     would make it better.
@@ -119,7 +119,7 @@ def survey(tub: Path, camera: FloorCamera | None, width: float | None, report: R
     Args:
         tub: The drive: a lap and a half or more.
         camera: That took it, of any size; None: it is found from the drive, see `self_calibration`.
-        width: Of the road [m], which tells the scale; None: the camera's height does.
+        width: Of the road [m], which gives the scale; None: the camera's height does.
         report: Called now and then.
 
     Raises:
@@ -173,7 +173,7 @@ def _read_drive(tub: Path) -> tuple[list[ByteArray], DriveCommands | None]:
 
 
 class _LostError(DonkeySimError):
-    """The floor does not tell where the car was; what is above it may."""
+    """The floor does not show where the car was; what is above it may."""
 
 
 class _Placed(NamedTuple):

@@ -2,7 +2,7 @@
 
 A car that turns turns all that it sees, near or far; one that drives moves what is near, and nothing that lies straight
 ahead. So what is seen ahead above the floor goes aside as the car turns. When a view returns, the car has turned once
-all around, or twice: that tells how many pixels are a turn, with any lens.
+all around, or twice: that shows how many pixels are a turn, with any lens.
 
 Reference:
     Kroeger, Timofte, Dai, Van Gool, Fast optical flow using dense inverse search, ECCV (2016).
@@ -32,7 +32,7 @@ FEWEST_VIEWS = 20
 
 _EDGE = 20.0  # Where grey changes by less around a pixel, its motion is unknown [grey level]
 _BACK = 0.5  # Motion that does not lead back is wrong [pixel]
-_FEWEST = 7  # Pixels of a cell that must tell
+_FEWEST = 7  # Pixels of a cell that must show a motion
 _FASTEST = 25.0  # Pictures that go aside by more were not taken after each other [pixel]
 _MOST_GAPS = 0.3  # Share of the pictures whose turn may be unknown
 _MOST_VIEWS = 2000  # Of a longer drive, every second or third picture is compared
@@ -60,7 +60,7 @@ class Returns(NamedTuple):
 
 
 def lack_camera(why: str) -> DonkeySimError:
-    """Return what is raised where a drive does not tell its camera; `why` is a clause."""
+    """Return what is raised where a drive does not show its camera; `why` is a clause."""
     return DonkeySimError(
         f"the camera of this drive cannot be found in it: {why}; or give --camera, a preset or the file of donkey "
         "calibrate."
@@ -112,7 +112,7 @@ def shrink(picture: ByteArray, size: tuple[int, int]) -> ByteArray:
 
 
 def _average(motion: Float32Array, is_told: BoolArray) -> Float32Array:
-    """Return the mean motion in cells; not numbers where too few pixels tell."""
+    """Return the mean motion in cells; not numbers where too few pixels show any."""
     rows, columns = (side // CELL for side in is_told.shape)
     count = is_told.reshape(rows, CELL, columns, CELL).sum(axis=(1, 3))
     total = np.where(is_told[..., None], motion, 0.0).reshape(rows, CELL, columns, CELL, 2).sum(axis=(1, 3))
@@ -128,7 +128,7 @@ def find_shifts(moved: Float32Array, horizon: float | None = None) -> FloatArray
         horizon: Its row [pixel]; None: nobody knows, and what lies in `UPPER` rows of cells is taken.
 
     Raises:
-        DonkeySimError: Too few pictures tell.
+        DonkeySimError: Too few pictures show any.
     """
     middle = moved.shape[2] // 2
     rows = UPPER if horizon is None else slice(0, max(1, int((horizon + 0.5) / CELL)))
@@ -153,7 +153,7 @@ def find_returns(pictures: Sequence[ByteArray], shifts: FloatArray, horizon: flo
         horizon: Its row [pixel of a picture `WIDTH` wide].
 
     Raises:
-        DonkeySimError: No view returns, or those that do tell of no turn.
+        DonkeySimError: No view returns, or those that do show no turn.
     """
     every = -(-len(pictures) // _MOST_VIEWS)
     likeness = _compare_views(pictures[::every], horizon)

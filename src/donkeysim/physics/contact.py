@@ -22,7 +22,7 @@ COLLIDERS_PER_BODY = 64
 CONTACTS_PER_PROP = 8
 """Room for contacts where each world has a room of its own; a cone on the ground has 4, and 8 where it lies."""
 PAIRS_PER_PROP = 24
-"""Likewise for what may be near one prop: other props, cars, static colliders."""
+"""The same for what may be near one prop: other props, cars, static colliders."""
 
 _GRIDS: dict[int, tuple[FloatArray, int, int, list[list[int]]]] = {}
 """What `_sort_into_grid` returns of living scenes, by their `id`."""
@@ -65,7 +65,7 @@ def make_scratch(cars_per_world: int, props_per_world: int, device: Device, worl
     """Return what a device needs to step worlds.
 
     Where few rooms serve all worlds they are large enough for all that can happen. Where each world has its own, they
-    are small, and `EventTable.missed` tells what found no room.
+    are small, and `EventTable.missed` counts what found no room.
     """
     shapes = shape_scratch(cars_per_world, props_per_world, is_small=not device.shares_rooms)
     rooms = device.count_rooms(world_count)

@@ -71,7 +71,7 @@ def share_params(packed: FloatArray) -> CarParams:
 
 
 def compute_inertia(car: CarSpec) -> FloatArray:
-    """Return the moments of inertia, those of a uniform box unless the car tells its own [kg m²], shape [3]."""
+    """Return the moments of inertia, those of a uniform box unless the car gives its own [kg m²], shape [3]."""
     if car.inertia is not None:
         return np.array(car.inertia)
     x, y, z = (side * side for side in car.chassis_size)

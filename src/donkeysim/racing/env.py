@@ -222,7 +222,7 @@ class RaceEnv(MadeAnew, ParallelEnv[str, Observation, Float32Array]):  # type: i
         is_over = standing.finished[racing].any() and self._finish == "first"
         truncated: BoolArray = (cut | is_over) & ~terminated
         self._observer.look(np.zeros(1, bool))
-        told = (
+        infos = (
             self._hand_out(),
             self._name(reward),
             self._name(terminated),
@@ -230,7 +230,7 @@ class RaceEnv(MadeAnew, ParallelEnv[str, Observation, Float32Array]):  # type: i
             self._make_infos(step),
         )
         self._take_out(racing, terminated | truncated)
-        return told
+        return infos
 
     def _read_actions(self, actions: Mapping[str, Any]) -> tuple[FloatArray, FloatArray]:
         """Return steer (+ = left) and throttle of all cars, 0 of those that are out, shape [car_count] each."""

@@ -276,7 +276,7 @@ def _write(file: IO[bytes], content: bytes) -> None:
 def _create(path: Path) -> tuple[Path, IO[bytes]]:
     """Open a file that was not there before, its name numbered if need be."""
     candidate, number = path, 1
-    with contextlib.suppress(OSError):  # opening tells
+    with contextlib.suppress(OSError):  # opening reports it
         path.parent.mkdir(parents=True, exist_ok=True)
     while True:
         try:

@@ -82,7 +82,7 @@ class Recorder:
 
     def _get(self) -> Simulator:
         simulator = self._simulator()
-        assert simulator is not None, "it is the one that tells us"
+        assert simulator is not None, "it is the one that reports"
         return simulator
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Does again what an action log tells, and checks after every step that the same came of it."""
+"""Does again what an action log says, and checks after every step that the same came of it."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -84,7 +84,7 @@ class Replay:
         self.broken, self.is_damaged = self._reader.broken, self._reader.is_damaged
 
     def _apply(self, event: log.Event) -> None:
-        """Do what an event tells."""
+        """Do what an event says."""
         simulator = self.simulator
         if isinstance(event, log.Stepped):
             simulator.step(event.count)

@@ -34,10 +34,10 @@ SIZE = FilmSize(640, 360)
 
 
 def read_size(text: str | None) -> FilmSize | None:
-    """Return the size that a text such as "1280x720" tells; None for none.
+    """Return the size that a text such as "1280x720" gives; None for none.
 
     Raises:
-        SpecError: It tells none, or one that a film cannot have.
+        SpecError: It gives none, or one that a film cannot have.
     """
     if text is None:
         return None

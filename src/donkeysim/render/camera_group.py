@@ -48,8 +48,7 @@ class CameraGroup:
         band: First row and end of those that pictures come from [pixel].
         factor: Samples per pixel along each axis.
         shape: Of the working memory that its pictures need.
-        sizes: As `render_cameras` takes them.
-        options: Likewise.
+        sizes, options: As `render_cameras` takes them.
         varied: How the cameras are meant to be, where cars' pictures differ; else None.
         pictures: What `render_cameras` writes: the frame's arrays, colours also as words.
     """

@@ -169,7 +169,7 @@ class Scratch(NamedTuple):
     work_float: Float32Array
     """What one cluster needs, see `kernels.layout.Cluster`, shape [WORK_FLOATS, CLUSTER_ROOM]."""
     work_int: IntArray
-    """Likewise; its last rows also hold a triangle's columns row by row, shape [WORK_INTS, room]."""
+    """As `work_float`; its last rows also hold a triangle's columns row by row, shape [WORK_INTS, room]."""
     record_float: Float32Array
     """Triangles of this picture, columns RECORD, shape [record_limit, RECORD_FLOATS]."""
     record_int: IntArray
@@ -183,7 +183,7 @@ class Scratch(NamedTuple):
     span_float: Float32Array
     """How they run over their textures, see `kernels.spans.set_up_spans`, shape [SPAN_FLOATS, room]."""
     span_int: IntArray
-    """Likewise, shape [SPAN_INTS, room]."""
+    """Their whole numbers, shape [SPAN_INTS, room]."""
     draw_mesh: IntArray
     """Meshes to draw, shape [draw_limit]."""
     basis: Float32Array

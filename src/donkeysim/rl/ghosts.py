@@ -63,7 +63,7 @@ class Ghosts:
         self._rows = np.zeros(0, np.intp)
         self._clip = _Clip(0.0, ())
         self._count = 0
-        self._told: tuple[_Kept | None, bytes] = (None, b"")
+        self._encoded: tuple[_Kept | None, bytes] = (None, b"")
 
     def note(self, simulator: Simulator, period: float) -> None:
         """Keep where the cars are.
@@ -89,11 +89,11 @@ class Ghosts:
     async def take_moment(self) -> bytes:
         """Return where the ghosts are now, a `PlaceMoment` as JSON; the same bytes until that is new."""
         step, at = self._find(self._read_clock())
-        kept, told = self._told
-        if kept is not step or not told:
-            told = msgspec.json.encode(self._describe(step, at))
-            self._told = step, told
-        return told
+        kept, message = self._encoded
+        if kept is not step or not message:
+            message = msgspec.json.encode(self._describe(step, at))
+            self._encoded = step, message
+        return message
 
     def write_place(self) -> bytes | None:
         """Return the file of the place, None before the first step."""

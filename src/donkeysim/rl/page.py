@@ -48,7 +48,7 @@ LAST_WORDS = 3.0
 """How long a slow page that has not yet heard how learning ended is waited for [s]."""
 
 STAY_BEAT = 0.5
-"""How often a page that stays looks whether Ctrl-C was pressed, which some systems tell no longer wait [s]."""
+"""How often a page that stays looks whether Ctrl-C was pressed, which some systems report to no longer wait [s]."""
 
 _log = logging.getLogger(__name__)
 
@@ -121,13 +121,13 @@ class LearningPage:
         known = decode_question(question, NewsRequest)
         news.clear()
         if not self._knows_all(known):
-            return self._story.tell(known)
+            return self._story.describe(known)
         if not self._story.is_closed:
             with suppress(TimeoutError):
                 await asyncio.wait_for(news.wait(), PATIENCE)
         if self._story.is_closed and self._knows_all(known):
             raise WebSocketDisconnect(1001)
-        return self._story.tell(known)
+        return self._story.describe(known)
 
     def _knows_all(self, known: NewsRequest) -> bool:
         return (known.learning, known.number) == (self._story.name, self._story.number)

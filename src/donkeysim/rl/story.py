@@ -138,7 +138,7 @@ class Story:
         self.is_closed = True
         self.bell.ring()
 
-    def tell(self, known: NewsRequest) -> News:
+    def describe(self, known: NewsRequest) -> News:
         """Return the news for a page that knows something already."""
         since = max(known.number, 0) if known.learning == self.name else 0
         with self._lock:

@@ -41,7 +41,7 @@ SEND_BUFFER_BYTES = 1 << 13
 """Asked of the system for its own send buffer; it holds about two telemetries of the default camera."""
 
 MOST_SEND_BUFFER_BYTES = 1 << 20
-"""Likewise for telemetries that are larger."""
+"""The same for telemetries that are larger."""
 
 MOST_UNSENT_BYTES = 1 << 20
 """A client that has so much to read, besides a telemetry, is not listened to until it has read it."""
@@ -51,7 +51,7 @@ MOST_UNSENT_BYTES = 1 << 20
 MOST_STALLED_SECONDS = 30.0
 """A client that takes and says nothing for so long, though there is something to send, is disconnected [s]."""
 
-# Four within three beats tell a reader that is only late; then three a second, which cost nobody anything.
+# Four within three beats find a reader that is only late; then three a second, which cost nobody anything.
 PROBE_SECONDS = (0.04,) * 4 + (0.3,) * (len(TELEMETRY_START) - 4)
 """Times between single bytes of the next telemetry, which ask a client that seems not to read for a sign [s]."""
 
@@ -134,7 +134,7 @@ class Connection(asyncio.BufferedProtocol):
     # -- called by asyncio --------------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Tune the socket and tell the server."""
+        """Tune the socket and report to the server."""
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(high=0)
         connection = transport.get_extra_info("socket")
@@ -343,7 +343,7 @@ class Connection(asyncio.BufferedProtocol):
             _set_option(self._transport.get_extra_info("socket"), socket.SOL_SOCKET, socket.SO_SNDBUF, size)
 
     def _probe(self) -> None:
-        """Send the next byte of what every telemetry begins with: the answer tells whether the client reads again."""
+        """Send the next byte of what every telemetry begins with: the answer shows whether the client reads again."""
         now = self._read_clock()
         if self._is_blocked or self._begun_bytes >= len(TELEMETRY_START):
             return
@@ -374,11 +374,11 @@ def _tune(connection: socket.socket) -> None:
     _set_option(connection, socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
     _set_option(connection, socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (("TCP_KEEPIDLE", 1), ("TCP_KEEPINTVL", 1), ("TCP_KEEPCNT", int(MOST_STALLED_SECONDS))):
-        if hasattr(socket, name):  # its answers also tell of a window that has opened, see PeerWindow
+        if hasattr(socket, name):  # its answers also show that a window has opened, see PeerWindow
             _set_option(connection, socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def _set_option(connection: socket.socket, level: int, name: int, value: int) -> None:
-    """Set an option of a socket, if there still is a peer: macOS refuses otherwise, and reading tells soon enough."""
+    """Set an option of a socket, if there still is a peer: macOS refuses otherwise, and reading shows soon enough."""
     with contextlib.suppress(OSError):
         connection.setsockopt(level, name, value)

@@ -57,7 +57,7 @@ class Client:
         awaits_road: Whether it has asked for a road that is being made; what it says meanwhile is carried out after.
         slow_since: When it was first seen not to read its telemetry, None while it does [s].
         is_troublesome: Whether much of what it says lately was not understood or not possible.
-        told: When telemetry was last made for it [s].
+        reported: When telemetry was last made for it [s].
         exited: When it has left a scene, where others may still drive, having chosen none since; None: it has not [s].
     """
 
@@ -67,7 +67,7 @@ class Client:
     awaits_road: bool = False
     slow_since: float | None = None
     is_troublesome: bool = False
-    told: float = 0.0
+    reported: float = 0.0
     exited: float | None = None
 
     def wants_telemetry(self, now: float) -> bool:
@@ -75,10 +75,10 @@ class Client:
         if (
             self.slow_since is not None
             and now - self.slow_since > SLOW_CONSUMER_SECONDS
-            and now - self.told < SLOW_CONSUMER_INTERVAL
+            and now - self.reported < SLOW_CONSUMER_INTERVAL
         ):
             return False
-        self.told = now
+        self.reported = now
         return True
 
 
@@ -94,7 +94,7 @@ class SceneCar:
         telemetry: Latest readings.
         picture: Latest picture of its first camera as a JPEG file; None before the first and in other encodings.
         lap_times: Since the last reset [s].
-        telemetry_count: How often it has told them.
+        telemetry_count: How often it has recipients them.
         last_hit: Name of what it touched last; "" for nothing.
         idle_position: Where it was when it last counted as moving [m].
         idle_since: When that was [s, wall time].
@@ -155,8 +155,8 @@ class SceneCar:
             return []
         name, time = name_car(simulator, self.row), float(simulator.ledger.time[self.row])
         lines = [encode_reply(ConeTouched(name, index, time)) for index in entered]
-        told = [ORGANISERS] if self.client is None else [self.client.client_id, ORGANISERS]
-        return [Output(client_id, OutputKind.EVENT, line) for client_id in told for line in lines]
+        recipients = [ORGANISERS] if self.client is None else [self.client.client_id, ORGANISERS]
+        return [Output(client_id, OutputKind.EVENT, line) for client_id in recipients for line in lines]
 
     def has_idled(self, simulator: Simulator, now: float, limit: float) -> bool:
         """Return whether the car has not left its place for `limit` seconds of wall time."""

@@ -47,7 +47,7 @@ PIXEL_SECONDS = {"JPG": 1e-8, "PNG": 4e-8, "TGA": 1.5e-8}
 """What drawing and encoding a pixel should take, before it has been measured [s]."""
 
 RAY_SECONDS = 1.5e-6
-"""Likewise a lidar's ray."""
+"""The same of a lidar's ray."""
 
 # The first pictures of a size take longer: memory is made for them.
 LEAST_PICTURES = 5

@@ -125,7 +125,7 @@ class PrivateApi(Server):
         _tell(connection, PrivateKeyError(error_message=text))
 
     def _do(self, client_id: int, name: str, work: Coroutine[None, None, None]) -> None:
-        """Let the simulation work, and tell the client what does not go."""
+        """Let the simulation work, and report to the client what is refused."""
 
         async def follow() -> None:
             try:

@@ -76,7 +76,7 @@ class SceneLoader:
     def _load(self, scene: SceneSpec) -> Simulator:
         gc.collect()
         give_back()
-        self._processes.finish(functools.partial(self._tell_kernels, is_first_run=True))
+        self._processes.finish(functools.partial(self._report_kernels, is_first_run=True))
         self._tell("building the track", False)
         if scene not in self._built:
             self._built = {scene: self._build_beside(scene)}
@@ -87,7 +87,7 @@ class SceneLoader:
         spec = experiment.specify_world(cars_per_world=options.max_cars + 1)  # a pace car may be added
         workers, log = options.worker_count, experiment.log
         simulator = open_simulator(spec, worker_count=workers, scene=self._built[scene], log=log)
-        simulator.compile(functools.partial(self._tell_kernels, is_first_run=simulator.must_compile), self._processes)
+        simulator.compile(functools.partial(self._report_kernels, is_first_run=simulator.must_compile), self._processes)
         prepare_encodings()
         return simulator
 
@@ -100,7 +100,7 @@ class SceneLoader:
             prepare_compiler()
             return scene.result()
 
-    def _tell_kernels(self, stage: str, done: int, total: int, *, is_first_run: bool) -> None:
+    def _report_kernels(self, stage: str, done: int, total: int, *, is_first_run: bool) -> None:
         doing = "compiling" if is_first_run else "loading"
         self._tell(f"{doing} kernels, {done} of {total}: {stage}", is_first_run)
 

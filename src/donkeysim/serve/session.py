@@ -20,7 +20,7 @@ from donkeysim.wire.reading import Reading, UnknownMessageError, read_request
 from donkeysim.wire.replies import ErrorReply, encode_reply
 
 # A program with a mistake repeats it in each of its 20 controls a second; half of them are answered, the rest would
-# tell it nothing new.
+# say nothing new.
 MOST_ERRORS_A_SECOND = 10
 
 TROUBLE_SECONDS = 10.0
@@ -158,7 +158,7 @@ class Session:
         return turn
 
     def report_error(self, kind: str, text: str) -> bytes | None:
-        """Return the line that tells the client of an error, None when it heard enough in this second.
+        """Return the line that reports an error to the client, None when it heard enough in this second.
 
         Args:
             kind: Short name of this sort of error, of which there must be few; logged in words once, a late
@@ -215,7 +215,7 @@ class Session:
 
 
 class FaultLog:
-    """Counts faults of all clients and tells the log.
+    """Counts faults of all clients and logs them.
 
     Attributes:
         totals: How often each kind of fault has happened.

@@ -330,7 +330,7 @@ class Simulation:
             self.leave_lock_step()
         self.seat_next()
 
-    def _tell_menu(self, client: Client, request: messages.AskForMenu) -> None:
+    def _send_menu(self, client: Client, request: messages.AskForMenu) -> None:
         """Tell a client once more that the menu stands open."""
         del request
         self.outputs.append(make_event(client, SceneSelectionReady()))
@@ -348,7 +348,7 @@ class Simulation:
             self.leave_scene()
             self.load_scene(name, is_listed_only=True)
 
-    def _tell_node(self, client: Client, request: messages.GetNodePosition) -> None:
+    def _send_node(self, client: Client, request: messages.GetNodePosition) -> None:
         node = settings.describe_node(self._running, request.index)
         self.outputs.append(make_event(client, node, self.options.numbers_as_strings))
 
@@ -489,20 +489,20 @@ class Simulation:
         self.viewing.note(simulator, self._pacer.interval if is_paced else None)
 
     def pass_time(self, simulator: Simulator, step_count: int) -> None:
-        """Step the scene with its pace car, and tell clients what has happened to their cars."""
+        """Step the scene with its pace car, and report to clients what happened to their cars."""
         pace_car = self.park.pace_car
         longest = step_count if pace_car is None else MOST_STEPS_UNSTEERED
         for begin in range(0, step_count, longest):
             if pace_car is not None:
                 pace_car.drive(simulator)
             simulator.step(min(longest, step_count - begin))
-            self.tell_events(simulator, simulator.list_events())
+            self.report_events(simulator, simulator.list_events())
 
-    def tell_events(self, simulator: Simulator, events: Sequence[Event]) -> None:
+    def report_events(self, simulator: Simulator, events: Sequence[Event]) -> None:
         """Tell clients, and organisers on the private API, what has happened to cars."""
         if events:
-            told = [self.park[event.car].note_event(event, simulator) for event in events]
-            self.outputs += self.scheduler.hold_back([output for output in told if output is not None])
+            outputs = [self.park[event.car].note_event(event, simulator) for event in events]
+            self.outputs += self.scheduler.hold_back([output for output in outputs if output is not None])
             self.outputs += list_admin_events(simulator, events)
 
     def _send_idle_away(self, simulator: Simulator, cars: list[SceneCar], limit: float) -> None:
@@ -600,10 +600,10 @@ class Simulation:
 
 
 _ACTIONS: dict[type[messages.Request], Callable[[Simulation, Client, Any], str | None]] = {
-    messages.AskForMenu: Simulation._tell_menu,
+    messages.AskForMenu: Simulation._send_menu,
     messages.LoadScene: Simulation._load,
     messages.ExitScene: Simulation._exit,
-    messages.GetNodePosition: Simulation._tell_node,
+    messages.GetNodePosition: Simulation._send_node,
     messages.SetStepMode: Simulation._set_step_mode,
     messages.RegenerateRoad: Simulation._ask_for_road,
 }

@@ -12,7 +12,7 @@ from donkeysim.serve.telemetry_message import TelemetryWriter
 from donkeysim.serve.telemetry_scheduler import TelemetryScheduler
 from donkeysim.sim.viewpoint import draw_car, draw_place
 from donkeysim.watch.live_interpolator import LiveInterpolator
-from donkeysim.watch.moments import tell_still
+from donkeysim.watch.moments import describe_still
 from donkeysim.watch.picture_cache import keep_snapshot
 from donkeysim.watch.watchable import CHOSEN, CarRow, Outline, View, draw_outline
 from donkeysim.world.scene import Scene
@@ -77,7 +77,7 @@ class Viewing:
     def take_moment(self, simulator: Simulator | None) -> bytes:
         """Return where everything is, where time is not the clock's; see `Watchable.take_moment`."""
         shown = self._require(simulator)
-        return tell_still(keep_snapshot(shown, self._park.map_rows(), self.interpolator.broadcast))
+        return describe_still(keep_snapshot(shown, self._park.map_rows(), self.interpolator.broadcast))
 
     def find_place(self, simulator: Simulator | None) -> tuple[Scene, CarSpec]:
         """Return the place that is shown, and the kind of its cars."""

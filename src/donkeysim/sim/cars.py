@@ -285,7 +285,7 @@ class Cars(CommandShorthands):
     # -- what commands do ---------------------------------------------------------------------------------------------
 
     def _require(self, rows: Sequence[int]) -> LongArray:
-        """Return rows of cars as an array; a SpecError tells of the first that holds no car."""
+        """Return rows of cars as an array; a SpecError names the first that holds no car."""
         chosen = np.array(rows, np.int64)
         known = chosen[(chosen >= 0) & (chosen < self.car_count)]
         if len(known) < len(chosen) or not self.state.present[known].all():
@@ -298,7 +298,7 @@ class Cars(CommandShorthands):
             raise SpecError(f"there is no car {car}; cars now: {self.list_cars()}.")
 
     def _require_worlds(self, worlds: Sequence[int]) -> Sequence[int]:
-        """Return worlds; a SpecError tells of the first that there is not."""
+        """Return worlds; a SpecError names the first that there is not."""
         count = self.spec.world_count
         for world in worlds:
             if not 0 <= world < count:

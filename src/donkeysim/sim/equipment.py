@@ -57,7 +57,7 @@ class CameraGroups:
         return distance
 
     def get_segments(self, car: int, second: bool) -> ByteArray:
-        """Return CLASS_*, shape [height, width]; SpecError where a camera tells none."""
+        """Return CLASS_*, shape [height, width]; SpecError where a camera gives none."""
         group, row = self._find(car, second)
         segment = self.groups[group].frame.segment
         if segment is None:
@@ -88,8 +88,7 @@ class Equipment:
     Attributes:
         body: How each is dressed.
         name: For who hits it.
-        camera: By row and whether it is the second one; those switched off are not in it.
-        lidar: Likewise.
+        camera, lidar: By row and whether it is the second one; those switched off are not in it.
         drawn: The camera groups of the last `render`.
     """
 
@@ -162,7 +161,7 @@ class Equipment:
         return gear.body
 
     def require_retired(self, rows: Sequence[int], present: ByteArray) -> None:
-        """Raise a SpecError that tells of the first row of some where no car is or has retired."""
+        """Raise a SpecError that names the first row of some where no car is or has retired."""
         for car in rows:
             if car not in self.body:
                 retired = [row for row in self._list_known() if not present[row]]

@@ -160,7 +160,7 @@ class Simulator(Cars):
         """Return the classes of the last `render`, CLASS_* of `world.scene`, shape as `get_depth`.
 
         Raises:
-            SpecError: The camera does not tell them.
+            SpecError: The camera does not give them.
         """
         return self._equipment.drawn.get_segments(car, second)
 

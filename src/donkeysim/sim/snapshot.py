@@ -23,8 +23,7 @@ class Snapshot:
     """A moment of a simulator.
 
     Attributes:
-        state: Copies of all arrays.
-        control: Likewise.
+        state, control: Copies of all arrays.
         world_key: Of each world's random numbers, shape [world_count].
         under_way: Commands and pictures that come late, by name; see `delay_line`. Empty where nothing does.
         places: Where it was; a simulator that is elsewhere by now refuses it.

@@ -25,8 +25,7 @@ class Texture(msgspec.Struct, omit_defaults=True):
 
     Attributes:
         levels: Address of each mip level.
-        width: Of the first level [texel].
-        height: Likewise.
+        width, height: Of the first level [texel].
         picture: Name of a picture in the model, or of a section.
         alpha: Section with the alpha of all levels, a byte each; None: all texels are opaque.
         face: Which face of a sky it is; the picture is the panorama. None: it is the picture.
@@ -54,7 +53,7 @@ class Header(msgspec.Struct):
             there.
         changing: Address and length of all that driving changes: what a restart restores.
         fields: Vertical fields of view [rad] of what people look through, "chase" and "seat".
-        seat: The car's camera, as pages of moments tell it.
+        seat: The car's camera, as pages of moments give it.
         car: Its body, and what its driver should know: see `freeze`.
         line: What the expert follows: rows of x, y [m], heading [rad], speed [m/s], acceleration [m/s²].
         is_closed: Whether the line's last point is followed by its first.
@@ -86,8 +85,8 @@ def write_place_file(header: Header, sections: dict[str, bytes]) -> bytes:
         header.sections[name] = begin, len(packed)
         content.append(packed)
         begin += len(packed)
-    told = msgspec.json.encode(header)
-    return b"".join((_HEAD.pack(MAGIC, FORMAT, len(told)), told, *content))
+    head = msgspec.json.encode(header)
+    return b"".join((_HEAD.pack(MAGIC, FORMAT, len(head)), head, *content))
 
 
 def read_header(content: bytes) -> Header:

@@ -106,7 +106,7 @@ def _find_index(line: bytes) -> int | None:
 def read_records(folder: Path, names: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield position and content of every record; a line that is none is skipped, counted and logged.
 
-    A catalog that is not there is passed over: `warn_of_losses` tells of it.
+    A catalog that is not there is passed over: `warn_of_losses` logs it.
     """
     position = 0
     for name in names:

@@ -124,7 +124,7 @@ class Flaw:
     spans: Sequence[Span] = ()
     examples: Sequence[int] = ()
 
-    def tell(self, language: str = "en") -> tuple[str, str]:
+    def describe(self, language: str = "en") -> tuple[str, str]:
         """Return what was found, and what to do, in a sentence each."""
         finding, advice = WORDS[self.kind][language]
         return finding.format(**self.values), advice
@@ -140,7 +140,7 @@ def find_flaws(tub: Iterable[TubRecord], report: Report = lambda _done, _total: 
     return judge(look_at(tub, report))
 
 
-def tell_flaws(paths: Sequence[Path]) -> None:
+def log_flaws(paths: Sequence[Path]) -> None:
     """Tell in the log what is wrong with tubs, a line each; where nobody reads it, nobody looks.
 
     Raises:
@@ -150,7 +150,7 @@ def tell_flaws(paths: Sequence[Path]) -> None:
         return
     for path in paths:
         for flaw in find_flaws(TubReader(path)):
-            _log.info("The tub %s: %s %s", path, *flaw.tell())
+            _log.info("The tub %s: %s %s", path, *flaw.describe())
 
 
 def judge(glance: Glance) -> list[Flaw]:
@@ -178,15 +178,15 @@ def _judge_agreement(glance: Glance) -> Iterator[Flaw]:
 def _judge_pictures(glance: Glance) -> Iterator[Flaw]:
     """Tell of pictures that are missing, dark, plain or blurred, and of exposure that jumps."""
     sights = glance.sights
-    yield from _tell_share("no_pictures", glance, sights.size[:, 0] == 0, MOST_MISSING)
-    yield from _tell_runs("dark", glance, (sights.brightness < DARK) | (sights.contrast < PLAIN), LONG)
+    yield from _find_share("no_pictures", glance, sights.size[:, 0] == 0, MOST_MISSING)
+    yield from _find_runs("dark", glance, (sights.brightness < DARK) | (sights.contrast < PLAIN), LONG)
     is_seen = sights.contrast >= PLAIN
     if is_seen.any() and float(np.median(sights.fineness[is_seen])) < LEAST_FINENESS:
         yield Flaw("blurred", {}, (), _choose_examples(glance, is_seen))
     before = np.concatenate([sights.brightness[:1], sights.brightness[:-1]])
     jump = np.abs(sights.brightness - before) / np.maximum(np.maximum(sights.brightness, before), 1.0)
     is_lit = (sights.brightness > DARK) & (before > DARK) & np.isfinite(sights.change)
-    yield from _tell_share("exposure", glance, (jump > JUMP) & is_lit, MOST_JUMPS)
+    yield from _find_share("exposure", glance, (jump > JUMP) & is_lit, MOST_JUMPS)
     sizes = {tuple(size) for size in sights.size.tolist() if size[0]}
     if len(sizes) > 1:
         named = ", ".join(f"{width}x{height}" for width, height in sorted(sizes)[:3])
@@ -203,16 +203,16 @@ def _judge_driving(glance: Glance) -> Iterator[Flaw]:
     drives = np.zeros(len(glance), bool)
     for first, last in _list_runs(glance, rests):
         drives[first : last + 1] = is_idle[first : last + 1].mean() < 0.5
-    yield from _tell_runs("still", glance, rests & ~drives, LONG)
-    yield from _tell_runs("frozen", glance, drives, LONG)
-    yield from _tell_runs("backing", glance, throttle < BACKWARD, BACKING_TIME)
-    yield from _tell_runs("off_road", glance, np.abs(glance.cte) > MOST_CTE, 0.0)
+    yield from _find_runs("still", glance, rests & ~drives, LONG)
+    yield from _find_runs("frozen", glance, drives, LONG)
+    yield from _find_runs("backing", glance, throttle < BACKWARD, BACKING_TIME)
+    yield from _find_runs("off_road", glance, np.abs(glance.cte) > MOST_CTE, 0.0)
 
 
 def _judge_commands(glance: Glance) -> Iterator[Flaw]:
     """Tell of steering and throttle that no pilot learns from."""
     known = np.isfinite(glance.angle) & np.isfinite(glance.throttle)
-    yield from _tell_share("no_commands", glance, ~known, 0.0)
+    yield from _find_share("no_commands", glance, ~known, 0.0)
     angle = glance.angle[known]
     if len(angle) < LEAST_RECORDS:
         return
@@ -221,11 +221,11 @@ def _judge_commands(glance: Glance) -> Iterator[Flaw]:
     if float(angle.std()) < LEAST_STEERING:
         yield Flaw("no_steering", {}, (), _choose_examples(glance, known))
         return
-    yield from _tell_share("saturated", glance, np.abs(glance.angle) >= LOCK, MOST_LOCKED)
+    yield from _find_share("saturated", glance, np.abs(glance.angle) >= LOCK, MOST_LOCKED)
     steps = np.diff(glance.angle, prepend=glance.angle[:1])
     after = np.append(steps[1:], 0.0)
     jerks = (steps * after < 0.0) & (np.minimum(np.abs(steps), np.abs(after)) > JERK)
-    yield from _tell_share("trembling", glance, jerks, MOST_JERKS)
+    yield from _find_share("trembling", glance, jerks, MOST_JERKS)
     bends = np.abs(angle) > BEND
     right = float((angle[bends] > 0.0).mean()) if bends.any() else 0.5
     if max(right, 1.0 - right) > MOST_ONE_SIDE and len(angle) >= LEAST_LAP * glance.rate:
@@ -269,7 +269,7 @@ def _list_drives(glance: Glance) -> list[slice]:
     return drives or [slice(0, len(glance))]
 
 
-def _tell_share(kind: str, glance: Glance, found: BoolArray, most: float) -> Iterator[Flaw]:
+def _find_share(kind: str, glance: Glance, found: BoolArray, most: float) -> Iterator[Flaw]:
     """Tell of records if there are more than a share of them."""
     share = float(found.mean())
     if share > most:
@@ -277,7 +277,7 @@ def _tell_share(kind: str, glance: Glance, found: BoolArray, most: float) -> Ite
         yield Flaw(kind, values, _list_spans(glance, found), _choose_examples(glance, found))
 
 
-def _tell_runs(kind: str, glance: Glance, found: BoolArray, least: float) -> Iterator[Flaw]:
+def _find_runs(kind: str, glance: Glance, found: BoolArray, least: float) -> Iterator[Flaw]:
     """Report stretches of at least this many seconds."""
     runs = [run for run in _list_runs(glance, found) if run[1] - run[0] + 1 >= max(1.0, least * glance.rate)]
     if runs:

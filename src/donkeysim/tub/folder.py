@@ -23,7 +23,7 @@ from donkeysim.tub.reader import TubReader
 
 try:
     from lzma import LZMAError
-except ImportError:  # a Python built without it, which tells that of a .tar.xz by a TarError
+except ImportError:  # a Python built without it, which reports that of a .tar.xz by a TarError
     LZMAError = zlib.error  # type: ignore[misc, assignment]
 
 _MOST_UNPACKED = 8 << 30
@@ -152,11 +152,11 @@ def _unpack_tub(path: Path) -> Path:
     folder, stamp = path.with_name(_PACKED.sub("", path.name)), path.stat()
     mark, marked = json.dumps({"size": stamp.st_size, "changed": stamp.st_mtime_ns}), folder / _MARK
     code = {"encoding": "utf-8", "errors": "surrogateescape"}
-    told = marked.read_text(**code).split("\n", 1) if marked.is_file() else [""]
-    if folder.exists() and told[0] != mark:
+    lines = marked.read_text(**code).split("\n", 1) if marked.is_file() else [""]
+    if folder.exists() and lines[0] != mark:
         raise TubError(f"{folder} is there already and is not of {path} as it is now; rename or remove one of the two.")
-    if len(told) > 1:
-        return folder / told[1]
+    if len(lines) > 1:
+        return folder / lines[1]
     try:
         with _open_packed(path) as file:
             inner = _find_tub(file, path)

@@ -23,7 +23,7 @@ WIDTH, HEIGHT = 80, 60
 """Of a picture as it is looked at [pixel]."""
 
 TILE = 5
-"""Side of the squares whose grey tells places [pixel]."""
+"""Side of the squares whose grey distinguishes places [pixel]."""
 
 # The floor streams past on both sides; what is far away only turns.
 FAR_ROWS = 36
@@ -62,7 +62,7 @@ class Sights:
             records were not taken one right after the other.
         turn: By how much the car turns between these two [column], + = right; nan as for `change`.
         rows: The mean colour of each row, shape [n, HEIGHT, 3].
-        tiles: The mean grey of squares of `TILE` pixels, shape [n, HEIGHT / TILE, WIDTH / TILE]: enough to tell places.
+        tiles: The mean grey of squares of `TILE` px, shape [n, HEIGHT / TILE, WIDTH / TILE]: they distinguish places.
     """
 
     size: LongArray

@@ -154,7 +154,7 @@ def read_manifest(folder: Path) -> Manifest:
 
     That writer cuts lines off before it writes them again: without line 5 the catalogs are looked for in the folder
     and deletions are forgotten, without lines 3 and 4 the metadata is empty. Without lines 1 and 2, or without a
-    manifest, the first record of the catalogs tells inputs and types.
+    manifest, inputs and types are taken from the first record of the catalogs.
 
     Raises:
         TubError: There is no manifest, or its first two lines cannot be understood, and no catalog has a record.

@@ -36,7 +36,7 @@ def read_old_manifest(folder: Path) -> Manifest:
     try:
         meta = _read_json(folder / OLD_MANIFEST_NAME, {})
     except TubError as error:
-        logger.warning("%s The records tell inputs and types.", error)
+        logger.warning("%s Inputs and types are taken from the records.", error)
         meta = {}
     excluded = _read_json(folder / "exclude.json", [])
     if not isinstance(meta, dict) or not isinstance(excluded, list):

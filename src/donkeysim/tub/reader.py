@@ -179,7 +179,7 @@ class TubReader:
         return (record for record in self.iterate_all() if record.position not in self.deleted_indexes)
 
     def iterate_seen(self) -> Iterator[TubRecord]:
-        """Yield the living records whose picture can be read, in order; the log tells of the others at the end."""
+        """Yield the living records whose picture can be read, in order; the others are logged at the end."""
         lost = 0
         for record in self:
             try:

@@ -57,7 +57,7 @@ class LiveInterpolator:
         self._frames: tuple[_Frame, ...] = ()
         self._pictures = PictureCache()
         self._own = self.broadcast = Broadcast(wants_cameras=False)
-        self._told: tuple[_Frame | None, bytes] = (None, b"")
+        self._encoded: tuple[_Frame | None, bytes] = (None, b"")
 
     # -- on the thread that steps -------------------------------------------------------------------------------------
 
@@ -126,12 +126,12 @@ class LiveInterpolator:
         frames = self._frames
         if not frames:
             raise SceneError("nothing is kept of this moment; ask again.")
-        frame, told = self._told
+        frame, message = self._encoded
         if frame is not frames[-1]:
             frame = frames[-1]
-            told = msgspec.json.encode(describe_moment(frame.snapshot, frame.time, frame.period))
-            self._told = frame, told
-        return told
+            message = msgspec.json.encode(describe_moment(frame.snapshot, frame.time, frame.period))
+            self._encoded = frame, message
+        return message
 
 
 def find_share(frames: tuple[_Frame, ...], now: float) -> tuple[_Frame, _Frame, float]:

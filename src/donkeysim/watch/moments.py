@@ -130,7 +130,7 @@ def describe_moment(snapshot: FrameSnapshot, time: float, period: float, is_stil
     )
 
 
-def tell_still(snapshot: FrameSnapshot) -> bytes:
+def describe_still(snapshot: FrameSnapshot) -> bytes:
     """Return a moment as JSON that nothing lies between and others; see `PlaceMoment.is_still`."""
     return msgspec.json.encode(describe_moment(snapshot, 0.0, 0.0, is_still=True))
 

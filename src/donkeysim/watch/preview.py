@@ -123,8 +123,8 @@ def describe_state(state: TrackState, path: Path) -> dict[str, Any]:
     They come together as `figures`, those of the place once there is one; an infinite radius comes as null.
     """
     figures = None if state.line is None else {**vars(state.line), **(vars(state.scene) if state.scene else {})}
-    told = {name: value for name, value in vars(state).items() if name not in ("line", "scene")}
-    return {"name": path.stem, "path": str(path), **told, "figures": figures}
+    settings = {name: value for name, value in vars(state).items() if name not in ("line", "scene")}
+    return {"name": path.stem, "path": str(path), **settings, "figures": figures}
 
 
 def _read_number(request: Request, name: str, low: float, high: float) -> float:

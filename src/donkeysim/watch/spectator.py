@@ -94,7 +94,7 @@ def create_app(
 
     Args:
         watchable: The simulation to show.
-        wire_port: Where clients connect; the page tells it to people. None: nowhere, and the scene cannot be exited.
+        wire_port: Where clients connect; the page shows it. None: nowhere, and the scene cannot be exited.
         faults: How often clients have sent what was not understood or not possible, by kind; read again and again.
         environments: Ids of environments by scene, for the example that the page shows.
         find_control: Returns the address of the control page of a car that is driven here, "" for none.

@@ -196,9 +196,9 @@ class NewMoments:
     async def take(self) -> bytes:
         """Return the next one."""
         for _ in range(LOOKS):
-            told = await self._take()
-            if told is not self._last:
-                self._last = told
+            message = await self._take()
+            if message is not self._last:
+                self._last = message
                 break
             await asyncio.sleep(LOOK_SECONDS)
         return self._last

@@ -158,13 +158,13 @@ async def answer_questions(socket: WebSocket, answer: Callable[[str], Awaitable[
                 await socket.close(NOT_TEXT, "questions are text")
                 return
             try:
-                told = await answer(received["text"])
+                reply = await answer(received["text"])
             except DonkeySimError as error:
-                told = Refusal(str(error))
-            if isinstance(told, bytes):
-                await socket.send_bytes(told)
+                reply = Refusal(str(error))
+            if isinstance(reply, bytes):
+                await socket.send_bytes(reply)
             else:
-                await socket.send_text(_encode(told).decode())
+                await socket.send_text(_encode(reply).decode())
 
 
 def decode_question(text: str | bytes, kind: type[Any]) -> Any:

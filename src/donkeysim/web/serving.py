@@ -38,7 +38,7 @@ _TOO_MANY = (
     b"Too many connections from your address; close some of its pages.\n"
 )
 
-TOLD_SECONDS = 60.0
+LOG_SECONDS = 60.0
 """For how long it is not logged again [s]."""
 
 _NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -137,7 +137,7 @@ class PageServer:
 
     async def start(self) -> None:
         """Start serving; returns when connections are accepted."""
-        tell_briefly(asyncio.get_running_loop())
+        log_briefly(asyncio.get_running_loop())
         self._task = asyncio.create_task(self._server.serve(sockets=[self._listener]), name="page server")
         ready = asyncio.create_task(self._server.ready.wait())
         await asyncio.wait((self._task, ready), return_when=asyncio.FIRST_COMPLETED)
@@ -248,9 +248,9 @@ class _LoopServer(uvicorn.Server):
         yield
 
 
-def tell_briefly(loop: asyncio.AbstractEventLoop) -> None:
-    """Have a loop tell in a sentence that clients must wait; asyncio, which tries again each second, tells a story."""
-    silent_until = -TOLD_SECONDS
+def log_briefly(loop: asyncio.AbstractEventLoop) -> None:
+    """Have a loop log in a sentence that clients must wait; asyncio, which tries again each second, logs tracebacks."""
+    silent_until = -LOG_SECONDS
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         nonlocal silent_until
@@ -258,7 +258,7 @@ def tell_briefly(loop: asyncio.AbstractEventLoop) -> None:
         if not isinstance(error, OSError) or error.errno not in _NO_ROOM or "socket" not in context:
             loop.default_exception_handler(context)
         elif loop.time() >= silent_until:
-            silent_until = loop.time() + TOLD_SECONDS
+            silent_until = loop.time() + LOG_SECONDS
             _log.error("new connections must wait: %s", describe_failure(error))
 
     loop.set_exception_handler(handle)

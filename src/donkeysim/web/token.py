@@ -4,7 +4,7 @@ Whoever is on this machine (see `is_local`) needs none, so programs work as they
 three ways: `?token=TOKEN` at any address (a browser that opens a page so gets the cookie and is sent on to the address
 without the token), that cookie, or `Authorization: Bearer TOKEN`.
 
-A page may let anybody read: then the token is for changes only, and `may_change` tells the page who may.
+A page may let anybody read: then the token is for changes only, and `may_change` says who may.
 """
 
 import hmac

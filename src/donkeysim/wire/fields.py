@@ -144,7 +144,7 @@ class Form:
         return encoding
 
     def take_notes(self) -> tuple[str, ...]:
-        """Return the notes and forget them: somebody else tells them."""
+        """Return the notes and forget them: the caller reports them."""
         notes, self.notes = tuple(self.notes), []
         return notes
 

@@ -85,7 +85,7 @@ class SceneNames(Reply, frozen=True, tag="scene_names"):
 
 
 class AskForMenu(Request, frozen=True, tag="connected"):
-    """Ask to be told again that the menu stands open, as the original tells whoever says this there."""
+    """Ask to hear again that the menu stands open, as the original reports to any client that says this there."""
 
     said_in = (ClientState.MENU,)
     is_quick = True

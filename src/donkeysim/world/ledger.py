@@ -67,7 +67,7 @@ class Ledger:
     offset: FloatArray
     """From the path [m]."""
     active_node: IntArray
-    """As the original tells it, `State.active_node`."""
+    """As the original counts it, `State.active_node`."""
     active_offset: FloatArray
     """The original's cte, `State.active_offset` [m]."""
     heading_error: FloatArray

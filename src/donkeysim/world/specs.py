@@ -71,7 +71,7 @@ class CameraSpec:
         quality: One of `QUALITIES`.
         supersample: 1, or 2 for 2x2 samples per pixel.
         depth: Whether it measures distances too.
-        segment: Whether it tells classes too.
+        segment: Whether it gives classes too.
         crop_top: Rows at the top of the whole picture that are left out, neither drawn nor returned [pixel].
         crop_bottom: The same at the bottom.
         lens: A real one, with the focal length that `fov` is of where it bends nothing; None: a pinhole.

@@ -36,7 +36,7 @@ ESC_PHASE, CHARGE = 0, 1
 POWERTRAIN_WIDTH = 2
 
 TOUCH_COUNT = 8
-"""How many things a car may touch at once and still tell new ones from old."""
+"""How many things a car may touch at once and still distinguish new ones from old."""
 
 FAULT_RESCUED = 1
 """`State.fault` bit: the car left the world or would have become non-finite and was put back at its spawn pose."""

@@ -281,7 +281,7 @@ def test_the_best_lap_and_places_of_incidents_are_kept(record):
     walk, keeper = RaceWalk(record.file), StoryKeeper()
     for _ in walk.play():
         keeper.note(walk)
-    story = keeper.tell(walk, walk.conclude())
+    story = keeper.make_story(walk, walk.conclude())
     anna = next(car for car in story.cars if car.name == "Anna")
     assert len(anna.best.speed) == pytest.approx(20.0 * anna.placing.best_lap, abs=2.0)
     assert anna.ends == pytest.approx([anna.placing.time - 1.5], abs=1e-6)

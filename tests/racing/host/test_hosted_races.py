@@ -30,7 +30,7 @@ class HostedRaces(SimulationRig):
     def __init__(self, track, folder, book=BOOK, max_cars=6, **offer):
         super().__init__(experiment=Experiment((SceneSpec(track),)), max_cars=max_cars)
         self.told, self.ends = [], 0
-        self.offer = RaceOffer(track, "club", book, folder, tell=self.told.append, end=self.end, **offer)
+        self.offer = RaceOffer(track, "club", book, folder, report=self.told.append, end=self.end, **offer)
         self.races = RaceHost(self.simulation, self.offer, self.clock)
         self.simulation.load_scene(track)
         self.follower = PathFollower(share_scene(SceneSpec(track)), load_car("original"), "fast")

@@ -119,7 +119,7 @@ def _calibrate(arguments: argparse.Namespace, board: Board) -> int:
         spreads = f" ± {scales.steer_spread:.1%}", f" ± {scales.torque_spread:.1%}"
         wizard.write_car(Path(f"{out}_car.toml"), arguments.car, scales.steer_gain, scales.torque_max, spreads)
         torque = (
-            f"the drive does not tell the torque (± {scales.torque_spread:.0%}), the preset's stays"
+            f"the drive does not show the torque (± {scales.torque_spread:.0%}), the preset's stays"
             if scales.torque_max is None
             else f"torque {scales.torque_max:.3g} N m ± {scales.torque_spread:.1%}"
         )
@@ -144,12 +144,12 @@ def _look_at_floor(arguments: argparse.Namespace, board: Board, check: Path) -> 
     if views is None:
         lens = _load_lens(arguments.camera)
         mount = wizard.mount_on_floor(lens, floor, board)
-        _tell_left_out(floor)
+        _print_left_out(floor)
     else:
         fit, mount = wizard.solve_camera(views, floor, board)
         lens = fit.lens
-        _tell_lens(fit, views, floor)
-    _tell_mount(mount)
+        _print_lens(fit, views, floor)
+    _print_mount(mount)
     wizard.write_floor_check(check, paths[0], lens, mount, arguments.ahead / 1000.0)
     return lens, mount
 
@@ -165,12 +165,12 @@ def _look_along_lane(arguments: argparse.Namespace, board: Board, check: Path) -
         views = wizard.look_for_board(list_pictures(arguments.views), board)
         fit = solve_lens(views.corners, views.size, board)
         lens = fit.lens
-        _tell_lens(fit, views)
+        _print_lens(fit, views)
     else:
         lens = _load_lens(arguments.camera)
     seen = wizard.look_for_lane(drive, lens, arguments.width / 1000.0, arguments.ahead / 1000.0)
-    _tell_lane(seen)
-    _tell_mount(seen.fit.mount)
+    _print_lane(seen)
+    _print_mount(seen.fit.mount)
     wizard.write_lane_check(check, seen)
     return lens, seen.fit.mount
 
@@ -185,11 +185,11 @@ def _load_lens(name: str) -> LensSpec:
     return lens
 
 
-def _tell_lens(fit: LensFit, views: Seen, *others: Seen) -> None:
+def _print_lens(fit: LensFit, views: Seen, *others: Seen) -> None:
     """Print what was found, and what makes it doubtful; `others`: pictures that count as views, too."""
     count = len(views.corners) + len(views.missed)
     console.print(f"the board was found in {len(views.corners)} of {count} views", soft_wrap=True)
-    _tell_left_out(views, *others)
+    _print_left_out(views, *others)
     names = [name for seen in (views, *others) for name in seen.names]
     for name, kept in zip(names, fit.kept, strict=True):
         if not kept.all():
@@ -203,7 +203,7 @@ def _tell_lens(fit: LensFit, views: Seen, *others: Seen) -> None:
         console.print(f"warning: {doubt}", soft_wrap=True)
 
 
-def _tell_left_out(*seen: Seen) -> None:
+def _print_left_out(*seen: Seen) -> None:
     """Print which pictures do not count."""
     for each in seen:
         for name in each.missed:
@@ -212,7 +212,7 @@ def _tell_left_out(*seen: Seen) -> None:
             console.print(f"  {name}: not {each.size[0]}x{each.size[1]} as most, left out", soft_wrap=True)
 
 
-def _tell_lane(seen: SeenLane) -> None:
+def _print_lane(seen: SeenLane) -> None:
     fit = seen.fit
     console.print(
         f"a straight lane was seen in {len(fit.numbers)} of {len(seen.pictures)} pictures, "
@@ -221,7 +221,7 @@ def _tell_lane(seen: SeenLane) -> None:
     )
 
 
-def _tell_mount(mount: Mount) -> None:
+def _print_mount(mount: Mount) -> None:
     """Print how a camera is mounted, and what makes it doubtful; what cannot be is refused."""
     from donkeysim.calibration.camera import list_mount_doubts, refuse_impossible
 

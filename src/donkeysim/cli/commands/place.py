@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def save_car(found: PlaceSurvey, arguments: argparse.Namespace, stem: Path) -> dict[str, str]:
-    """Write what the drive tells of the car: the camera, unless it was given, and how it answered to its commands.
+    """Write what the drive shows of the car: the camera, unless it was given, and how it answered to its commands.
 
     Returns:
         The files, as GYM_CONF names them.

@@ -177,13 +177,13 @@ def hold(arguments: argparse.Namespace) -> int:
     plan = make_plan(arguments, tuple(racers))
     tournament = open_tournament(folder, plan, arguments.kind or plan.book.bracket)
 
-    def tell(match: str, report: Report) -> None:
+    def show(match: str, report: Report) -> None:
         order = ", ".join(
             f"{placing.name}" + _remark(placing.result, placing.status) for placing in report.result.placings
         )
         console.print(f"{match:<14} {order}", soft_wrap=True)
 
-    hold_tournament(tournament, racers, folder, tell)
+    hold_tournament(tournament, racers, folder, show)
     console.print()
     for name, place in list_places(tournament.ranking):
         console.print(f"{place:>3}  {name}")

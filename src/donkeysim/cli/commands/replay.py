@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise SpecError("--watch shows the log in the browser, --film makes a film of it; give one of them.")
     if arguments.watch:
         shown = show_replay(Path(arguments.log).expanduser(), arguments.host, arguments.port)
-        return 0 if shown is None else _tell_outcome(shown)
+        return 0 if shown is None else _print_outcome(shown)
     if arguments.film:
         check_place(Path(arguments.film))
     replay = Replay(arguments.log)
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.film:
         text = f"saved {arguments.film}: {format_count(count, 'picture')}"
         console.print(text if count else "no film: the car was never on the track", soft_wrap=True)
-    return _tell_outcome(replay)
+    return _print_outcome(replay)
 
 
 def _film(replay: Replay, arguments: argparse.Namespace, report: Report) -> int:
@@ -85,7 +85,7 @@ def _film(replay: Replay, arguments: argparse.Namespace, report: Report) -> int:
     return write_film(path, 20, draw_replay(replay, arguments.view, arguments.car, read_size(arguments.size), report))
 
 
-def _tell_outcome(replay: Replay) -> int:
+def _print_outcome(replay: Replay) -> int:
     """Say what came of it and return the exit code."""
     if replay.broken:
         console.print(f"{replay.broken}; it was replayed up to that point", style="yellow", soft_wrap=True)

@@ -115,7 +115,7 @@ def _print_tracks(tracks: Mapping[str, Path], width: int, has_paths: bool, broke
             continue
         length, kind = f"{figures.length:.1f} m", figures.direction if figures.is_closed else "open"
         notes = [*([str(path)] if has_paths else []), *([] if is_listed else ["(not in menus)"])]
-        line = f"  {name:<{width}}  {length:>8}  {tell_width(figures):>14}  {kind:<17}  {' '.join(notes)}"
+        line = f"  {name:<{width}}  {length:>8}  {describe_width(figures):>14}  {kind:<17}  {' '.join(notes)}"
         console.print(line.rstrip(), soft_wrap=True, markup=False)
 
 
@@ -180,7 +180,7 @@ def make_new(arguments: argparse.Namespace) -> int:
     else:
         path = write_random_track(arguments.name, folder, arguments.random)
     _, figures = _measure(path)
-    console.print(f"wrote {path}: {figures.length:.1f} m, {tell_kind(figures)}\n", soft_wrap=True)
+    console.print(f"wrote {path}: {figures.length:.1f} m, {describe_kind(figures)}\n", soft_wrap=True)
     for what, words in (
         ("Preview it while editing", f"donkey tracks preview {path}"),
         ("Drive on it", f"donkey_sim --scene {path}"),
@@ -222,12 +222,12 @@ def preview(arguments: argparse.Namespace) -> int:
 
 def list_line(figures: LineFigures) -> list[tuple[str, str]]:
     """Return the figures of a path for people."""
-    radius = [_tell_radius(figures.radius_left), _tell_radius(figures.radius_right)]
+    radius = [_describe_radius(figures.radius_left), _describe_radius(figures.radius_right)]
     return [
-        ("length", f"{figures.length:.2f} m, {tell_kind(figures)}"),
+        ("length", f"{figures.length:.2f} m, {describe_kind(figures)}"),
         ("extent", f"{figures.size[0]:.1f} x {figures.size[1]:.1f} m"),
         ("nodes", f"{figures.node_count}"),
-        ("road", f"{tell_width(figures)} wide"),
+        ("road", f"{describe_width(figures)} wide"),
         ("tightest turn", f"{radius[0]} to the left, {radius[1]} to the right"),
     ]
 
@@ -239,18 +239,18 @@ def list_scene(figures: SceneFigures) -> list[tuple[str, str]]:
     return [
         ("elevation", rise),
         ("start", f"{format_count(figures.start_lines, 'line')}, a grid for {format_count(figures.grid, 'car')}"),
-        ("standing", _tell_counts(figures.standing)),
-        ("movable", _tell_counts(figures.movable)),
+        ("standing", _describe_counts(figures.standing)),
+        ("movable", _describe_counts(figures.movable)),
         ("triangles", f"{figures.triangles:,}"),
     ]
 
 
-def tell_kind(figures: LineFigures) -> str:
+def describe_kind(figures: LineFigures) -> str:
     """Return whether a path is closed, and which way round it is driven."""
     return f"closed, {figures.direction}" if figures.is_closed else "open"
 
 
-def tell_width(figures: LineFigures) -> str:
+def describe_width(figures: LineFigures) -> str:
     """Return how wide a road is."""
     low, high = figures.width
     return f"{high:.2f} m" if high - low < 0.005 else f"{low:.2f} to {high:.2f} m"
@@ -269,9 +269,9 @@ def _measure(path: Path) -> tuple[bool, LineFigures]:
     return track.listed, measure_line(track, line)
 
 
-def _tell_radius(radius: float) -> str:
+def _describe_radius(radius: float) -> str:
     return "none" if math.isinf(radius) else f"{radius:.2f} m"
 
 
-def _tell_counts(counts: dict[str, int]) -> str:
+def _describe_counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{count} x {name}" for name, count in counts.items()) or "nothing"

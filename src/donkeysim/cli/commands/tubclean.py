@@ -58,7 +58,7 @@ def print_report(given: str) -> int:
     with show_progress("looking") as report:
         flaws = find_flaws(tub, report)
     for flaw in flaws:
-        finding, advice = flaw.tell()
+        finding, advice = flaw.describe()
         console.print(f"{finding}\n  {advice}{describe_spans(flaw.spans)}", soft_wrap=True, markup=False)
     if len(tub) < LEAST_RECORDS:
         console.print(f"{format_count(len(tub), 'record')} are too few to judge: record {LEAST_RECORDS} or more.")

@@ -111,7 +111,7 @@ class Controller:
         self._mode = MODES[0]
         self._recording = False
 
-    def tell(self) -> JoystickCommand:
+    def read(self) -> JoystickCommand:
         """End a loop: return what the car shall do."""
         steering, throttle = self._page
         if self._drives:

@@ -1,6 +1,6 @@
 """my_joystick.py: a joystick of one's own, described as the original describes it, so that both can use the file.
 
-Such a file has a class MyJoystickController whose methods tell which class names the controls (`init_js`) and what the
+Such a file has a class MyJoystickController whose methods say which class names the controls (`init_js`) and what the
 controls do (`init_trigger_maps`). It imports both base classes from donkeycar; here it gets stand-ins instead, which
 open no device and only write down what the file says. For an unknown joystick people are asked to move and press one
 control after the other.

@@ -91,7 +91,7 @@ class Joystick:
                     self._controller.take(event)
                 else:
                     self._controller.lose()
-        return self._controller.tell()
+        return self._controller.read()
 
     def shutdown(self) -> None:
         """Stop reading."""

@@ -73,7 +73,7 @@ class DrivenOnly:
         reset: bool | None = False,
         throttle: float | None = None,
     ) -> bool:
-        """Return whether this loop is recorded; what a simulator does not tell counts as driven.
+        """Return whether this loop is recorded; what a simulator does not report counts as driven.
 
         Args:
             throttle: What the car is given in this loop; None, as in car folders made before: it is not known.
@@ -94,13 +94,13 @@ class RecordTracker:
     def __init__(self, alert_count: int) -> None:
         """Make it; at each multiple of `alert_count` records it says so aloud."""
         self.alert_count = alert_count
-        self._told: int | None = None
+        self._announced: int | None = None
 
     def run(self, record_count: int | None) -> bool:
         """Return whether another round number of records was reached in the loop before."""
-        if record_count is None or record_count == self._told:
+        if record_count is None or record_count == self._announced:
             return False
-        self._told = record_count
+        self._announced = record_count
         alert = record_count > 0 and record_count % self.alert_count == 0
         if alert:
             logger.warning("recorded %d records%s: another %d are there", record_count, _COUNTED, self.alert_count)
@@ -110,7 +110,7 @@ class RecordTracker:
 
     def tell(self) -> None:
         """Say how many there are; somebody asks."""
-        logger.info("recorded %d records so far%s", self._told or 0, _COUNTED)
+        logger.info("recorded %d records so far%s", self._announced or 0, _COUNTED)
 
 
 class TubRecorder:

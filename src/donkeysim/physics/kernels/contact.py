@@ -148,7 +148,7 @@ def may_reach_ground(body, row, terrain, scene, dt):
         side = body[row, layout.ROTATION + 6 + axis]
         lowest += side * body[row, layout.SHAPE + 3 + axis] - abs(side) * body[row, layout.SHAPE + axis]
     if body[row, layout.ROTATION + 8] < TILT_FULL:
-        # A tilted car's wheels bear little or nothing, so their extension does not tell how near the ground is.
+        # A tilted car's wheels bear little or nothing, so their extension does not show how near the ground is.
         lowest = body[row, layout.POSITION + 2] - body[row, layout.RADIUS]
     for wheel in range(4):
         if body[row, layout.EXTENSION + wheel] < margin:

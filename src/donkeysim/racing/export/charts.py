@@ -227,8 +227,8 @@ def draw_map(story: RaceStory, fastest: Trace | None) -> str:
     if fastest is not None:
         parts += _draw_lap(fastest, 0.7 * unit)
     names = dict(enumerate(story.plan.names))
-    told = sorted(story.incidents, key=lambda item: bool(item.cost))  # those that cost on top
-    parts += [_mark(item, names[item.incident.row], unit) for item in told if item.place is not None]
+    incidents = sorted(story.incidents, key=lambda item: bool(item.cost))  # those that cost on top
+    parts += [_mark(item, names[item.incident.row], unit) for item in incidents if item.place is not None]
     return "".join([*parts, "</svg>"])
 
 

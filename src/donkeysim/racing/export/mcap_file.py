@@ -46,7 +46,7 @@ class StandingMessage(msgspec.Struct, frozen=True):
     placings: Sequence[Placing]
 
 
-class ToldIncident(msgspec.Struct, frozen=True):
+class IncidentMessage(msgspec.Struct, frozen=True):
     """What happened to a car; topic /incident."""
 
     timestamp: fox.Time
@@ -147,8 +147,8 @@ class McapExport:
     def _add_standing(self, walk: RaceWalk) -> None:
         director = walk.director
         placings = sorted(walk.standing.values(), key=lambda placing: (placing.place == 0, placing.place))
-        told = (director.session, director.attempt, director.flags.get(-1, ""), walk.clock, placings)
-        self._add(walk, "/standing", "donkeysim.Standing", StandingMessage(_read_time(walk), *told))
+        columns = (director.session, director.attempt, director.flags.get(-1, ""), walk.clock, placings)
+        self._add(walk, "/standing", "donkeysim.Standing", StandingMessage(_read_time(walk), *columns))
 
     def _add_journal(self, walk: RaceWalk) -> None:
         time, names = _read_time(walk), walk.director.entries
@@ -157,8 +157,8 @@ class McapExport:
             self._add(walk, "/journal", "foxglove.Log", fox.Log(time, level, line.text, line.session))
         for incident in walk.incidents:
             text = describe_kind(incident)
-            told = (names[incident.row], names.get(incident.other, ""), text, incident)
-            self._add(walk, "/incident", "donkeysim.Incident", ToldIncident(time, *told))
+            columns = (names[incident.row], names.get(incident.other, ""), text, incident)
+            self._add(walk, "/incident", "donkeysim.Incident", IncidentMessage(time, *columns))
 
     def _add_pictures(self, walk: RaceWalk) -> None:
         simulator = walk.simulator
@@ -241,6 +241,6 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "foxglove.Log": fox.make_schema(fox.Log, "foxglove.Log"),
     "donkeysim.Telemetry": _make_telemetry_schema(),
     "donkeysim.Standing": fox.make_schema(StandingMessage, "donkeysim.Standing"),
-    "donkeysim.Incident": fox.make_schema(ToldIncident, "donkeysim.Incident"),
+    "donkeysim.Incident": fox.make_schema(IncidentMessage, "donkeysim.Incident"),
 }
 """By name."""

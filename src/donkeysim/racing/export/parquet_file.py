@@ -56,8 +56,8 @@ class ParquetExport:
         """Add a row for each car."""
         director, cells = walk.director, self._cells
         names = list(director.entries.values())
-        told = (walk.frame, walk.time, walk.clock, director.session, director.attempt, director.flags.get(-1))
-        for column, value in zip(FRAME_COLUMNS, told, strict=False):
+        whole = (walk.frame, walk.time, walk.clock, director.session, director.attempt, director.flags.get(-1))
+        for column, value in zip(FRAME_COLUMNS, whole, strict=False):
             cells[column.name] += [value] * len(names)
         cells["row"] += director.entries
         cells["name"] += names

@@ -62,7 +62,7 @@ class ReportExport:
     def finish(self, walk: RaceWalk, verdict: Verification) -> None:
         """Write the page."""
         digest = hashlib.sha256(walk.path.read_bytes()).hexdigest()
-        self._stream.write(format_report(self._keeper.tell(walk, verdict), walk.path.name, digest).encode())
+        self._stream.write(format_report(self._keeper.make_story(walk, verdict), walk.path.name, digest).encode())
 
     def close(self) -> None:
         """Nothing is left to do."""
@@ -158,7 +158,7 @@ def _make_headline(story: RaceStory) -> str:
 
 def _make_lead(story: RaceStory) -> str:
     """Return the race in some sentences, as HTML."""
-    sentences = list(_tell_winner(story))
+    sentences = list(_describe_winner(story))
     laps = [(car.placing.best_lap, car.name) for car in story.cars if car.placing.best_lap is not None]
     if laps and story.plan.book.race.order != "best_lap":
         best, name = min(laps)
@@ -171,21 +171,21 @@ def _make_lead(story: RaceStory) -> str:
     return ". ".join(sentences) + "."
 
 
-def _tell_winner(story: RaceStory) -> Iterable[str]:
+def _describe_winner(story: RaceStory) -> Iterable[str]:
     """Yield how far the winner was ahead, where there is one."""
     winners, others = _list_winners(story), [car.placing for car in story.cars if car.placing.place > 1]
     second = next((placing for placing in others if placing.result is not None), None)
     if len(winners) != 1 or winners[0].result is None:
         return
     order, result = story.plan.book.race.order, format_time(winners[0].result)
-    told = f"{format_count(winners[0].laps, 'lap')} in {result}" if order == "time" else f"A lap in {result}"
+    sentence = f"{format_count(winners[0].laps, 'lap')} in {result}" if order == "time" else f"A lap in {result}"
     if order == "distance":
-        told = _describe_result(story, winners[0])
+        sentence = _describe_result(story, winners[0])
     if second is not None and second.result is not None:
         ahead = abs(second.result - winners[0].result)
         by = format_count(round(ahead), "lap") if order == "distance" else f"{ahead:.3f} s"
-        told += f", {by} ahead of {show_name(second.name)}"
-    yield told
+        sentence += f", {by} ahead of {show_name(second.name)}"
+    yield sentence
 
 
 def _format_podium(story: RaceStory) -> str:
@@ -267,8 +267,8 @@ def _format_classification(story: RaceStory) -> str:
             f'<td class="words">{escape(status)}</td></tr>'
         )
     heads = ("", "name", "grid", "laps", "time [s]", "behind [s]", "penalty [s]", "best lap [s]", "remark")
-    told = {"time": "the least time", "distance": "the most laps", "best_lap": "the best lap"}[order]
-    head = f"<section><h2>Classification</h2><p>By {told}; penalties are in the times.</p>"
+    measure = {"time": "the least time", "distance": "the most laps", "best_lap": "the best lap"}[order]
+    head = f"<section><h2>Classification</h2><p>By {measure}; penalties are in the times.</p>"
     return f"{head}{format_table(heads, rows, ('name', 'remark'))}</section>"
 
 
@@ -285,12 +285,12 @@ def _format_charts(story: RaceStory) -> Iterable[str]:
     quickest = [car for _, car in sorted(timed, key=lambda pair: pair[0])[:SPEEDS_SHOWN]]
     if quickest:
         whose = "each car" if len(cars) <= SPEEDS_SHOWN else "the fastest six"
-        told = f"Speed [m/s] along the track in the best lap of {whose}."
-        yield _format_chart("Speed", told, draw_speeds(quickest, float(story.scene.path.frame.length)))
+        sentence = f"Speed [m/s] along the track in the best lap of {whose}."
+        yield _format_chart("Speed", sentence, draw_speeds(quickest, float(story.scene.path.frame.length)))
 
 
-def _format_chart(title: str, told: str, chart: str, table: str = "") -> str:
-    return f'<section><h2>{title}</h2><p>{told}</p><div class="scroll">{chart}</div>{table}</section>'
+def _format_chart(title: str, sentence: str, chart: str, table: str = "") -> str:
+    return f'<section><h2>{title}</h2><p>{sentence}</p><div class="scroll">{chart}</div>{table}</section>'
 
 
 def _tabulate(cars: Sequence[CarStory]) -> str:
@@ -307,13 +307,13 @@ def _tabulate(cars: Sequence[CarStory]) -> str:
 def _format_map(story: RaceStory) -> str:
     timed = [(min(lap.time for lap in car.laps), car) for car in story.cars if car.best is not None and car.laps]
     fastest = min(timed, key=lambda pair: pair[0])[1] if timed else None
-    told = "Numbers are incidents that cost something, small dots those that did not, in the colour of who is to blame."
+    note = "Numbers are incidents that cost something, small dots those that did not, in the colour of who is to blame."
     if fastest is not None:
         swatches = "".join(f'<i class="speed-{kind}"></i>' for kind in range(SPEED_CLASSES))
-        told += f" The line is the fastest lap, {show_name(fastest.name)}'s:"
-        told += f' slow <span class="legend">{swatches}</span> fast.'
+        note += f" The line is the fastest lap, {show_name(fastest.name)}'s:"
+        note += f' slow <span class="legend">{swatches}</span> fast.'
     drawn = draw_map(story, fastest.best if fastest is not None else None)
-    return f"<section><h2>Map</h2><p>{told}</p>{drawn}</section>"
+    return f"<section><h2>Map</h2><p>{note}</p>{drawn}</section>"
 
 
 def _format_incidents(story: RaceStory) -> str:
@@ -321,8 +321,8 @@ def _format_incidents(story: RaceStory) -> str:
     free = [item for item in story.incidents if not item.cost and not item.is_undone]
     parts = ["<section><h2>Incidents</h2>"]
     if costly:
-        told = "Time is since green. The name is who is to blame; what is struck out the race engineer took back."
-        parts.append(f"<p>{told}</p>{_tabulate_incidents(story, costly)}")
+        sentence = "Time is since green. The name is who is to blame; what is struck out the race engineer took back."
+        parts.append(f"<p>{sentence}</p>{_tabulate_incidents(story, costly)}")
     else:
         parts.append("<p>Nothing that cost anything.</p>")
     if free:

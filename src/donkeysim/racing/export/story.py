@@ -139,11 +139,11 @@ class StoryKeeper:
         trace.x.append(float(ledger.position[row, 0]))
         trace.y.append(float(ledger.position[row, 1]))
 
-    def tell(self, walk: RaceWalk, verdict: Verification) -> RaceStory:
+    def make_story(self, walk: RaceWalk, verdict: Verification) -> RaceStory:
         """Return the story, after the last frame."""
         run = walk.director.run
         placings = verdict.counted.placings if verdict.counted else tuple(walk.standing.values())
-        cars = [self._tell_car(walk, placing) for placing in placings]
+        cars = [self._describe_car(walk, placing) for placing in placings]
         costs = price_incidents(verdict.plan.book.penalty, run)
         incidents = [
             IncidentStory(item, costs[item.number], self._places.get(item.number), is_undone=item.number in run.undone)
@@ -153,7 +153,7 @@ class StoryKeeper:
         scene = walk.simulator.scene
         return RaceStory(verdict.plan, scene, verdict, tuple(cars), tuple(incidents), journal, walk.time)
 
-    def _tell_car(self, walk: RaceWalk, placing: Placing) -> CarStory:
+    def _describe_car(self, walk: RaceWalk, placing: Placing) -> CarStory:
         row, run = placing.row, walk.director.run
         log, score = run.logs[row], run.score(row)
         zero = score.laps[-1].end - score.last if score.laps else 0.0

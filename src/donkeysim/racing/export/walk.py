@@ -55,7 +55,7 @@ class RaceWalk:
         self.lines: Sequence[Line] = ()
         self.incidents: Sequence[Incident] = ()
         self.standing: Mapping[int, Placing] = {}
-        self._told = self._last_number = 0
+        self._read_count = self._last_number = 0
 
     @property
     def plan(self) -> RacePlan:
@@ -126,8 +126,8 @@ class RaceWalk:
 
     def _read_director(self) -> None:
         director = self.director
-        self.lines = director.journal[self._told :]
-        self._told = len(director.journal)
+        self.lines = director.journal[self._read_count :]
+        self._read_count = len(director.journal)
         self.incidents = [item for item in director.run.incidents if item.number > self._last_number]
         self._last_number = max((item.number for item in self.incidents), default=self._last_number)
         self.standing = {placing.row: placing for placing in director.list_standing()}

@@ -142,8 +142,8 @@ class LiveRace:
                 self._unequipped.remove(row)
                 for note in self._equip(row):
                     yield Output(competitor.client.client_id, OutputKind.REFUSAL, note.encode())
-        for told, reply in list(updates):
-            rows: Sequence[int] = list(self.entries) if told == EVERYBODY else [told]
+        for row, reply in list(updates):
+            rows: Sequence[int] = list(self.entries) if row == EVERYBODY else [row]
             for row in rows:
                 client = self.entries[row].client if row in self.entries else None
                 if client is not None:

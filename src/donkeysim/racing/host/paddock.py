@@ -50,7 +50,7 @@ class RaceOffer:
         pause: Shortest time in the paddock between two races that begin by themselves, simulated [s].
         seed: Of the first race; each next one has the next.
         car: Preset of all cars' physics.
-        tell: Called with each result, on the simulation's thread.
+        report: Called with each result, on the simulation's thread.
         end: Called after the last race, on the simulation's thread.
     """
 
@@ -65,7 +65,7 @@ class RaceOffer:
     pause: float = 10.0
     seed: int = 0
     car: str = "original"
-    tell: Callable[[Report], object] = lambda _report: None
+    report: Callable[[Report], object] = lambda _report: None
     end: Callable[[], object] = lambda: None
 
 
@@ -178,8 +178,8 @@ class KeepAlive:
 
     def note(self, outputs: Iterable[Output], clients: Mapping[int, Client]) -> None:
         """Remember the telemetry of those who are connected, and forget those who have gone."""
-        told = {out.client_id: out.line for out in outputs if out.kind is OutputKind.TELEMETRY}
-        self._lines = {known: line for known, line in (self._lines | told).items() if known in clients}
+        fresh = {out.client_id: out.line for out in outputs if out.kind is OutputKind.TELEMETRY}
+        self._lines = {known: line for known, line in (self._lines | fresh).items() if known in clients}
 
     def list_pings(self, clients: Iterable[Client]) -> Iterator[Output]:
         """Yield pings when it is time for them."""

@@ -290,7 +290,7 @@ class RaceHost:
         except DonkeySimError as error:
             _log.error("the result cannot be written: %s", error)
             self._trouble = f"the result cannot be written: {error}"
-        self._offer.tell(make_report(record))
+        self._offer.report(make_report(record))
         if self.race_count == self._offer.races:
             self._offer.end()
 
@@ -327,7 +327,7 @@ class RaceHost:
         self.seat_next()
 
     def after_beat(self) -> None:
-        """End a race that is over, begin one that is due, and tell clients who wait that the server is there."""
+        """End a race that is over, begin one that is due, and show clients that wait that the server is there."""
         if self.race is not None and self.race.run.is_over:
             self._end_race(self.race)
         elif self.race is None and self._simulation.simulator is not None:
@@ -389,6 +389,6 @@ class RaceHost:
             self._paddock_time += step_count * PHYSICS_STEP
             return
         outputs = list(self.race.pass_frame(step_count))
-        self._simulation.tell_events(simulator, self.race.run.events)
+        self._simulation.report_events(simulator, self.race.run.events)
         self.recording.note(simulator, self._simulation.park.map_rows(), self._draw(self.race))
         self._simulation.outputs += self._simulation.scheduler.hold_back(outputs)

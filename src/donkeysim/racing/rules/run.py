@@ -130,8 +130,8 @@ class Run:
         is_done = self.is_over and self.race.order == "best_lap"
         if log is not None and (log.is_off or is_done or math.isfinite(self.score(row).finish)):
             why = "is off the track" if math.isinf(self.score(row).finish) and log.is_off else "has finished"
-            told = f"{self.names[row]} {why} and drives no penalty laps any more; give seconds, or disqualify it."
-            raise SpecError(told)
+            reason = f"{self.names[row]} {why} and drives no penalty laps any more; give seconds, or disqualify it."
+            raise SpecError(reason)
 
     def count_cool_down(self, row: int) -> int:
         """Return how many laps a car has driven since it finished."""

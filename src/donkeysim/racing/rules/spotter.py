@@ -127,7 +127,7 @@ class _Track:
         along: Of the last moment on the road [m]; infinite: there was none.
         travelled: Since then [m].
         place: At the last frame, x and y [m].
-        told: Kinds that last and have been reported.
+        reported: Kinds that last and have been reported.
         tilted: For how long it has not been upright [s].
         touched: When each thing was last touched, by code.
         time: Of the last frame, on the world's clock; infinite: there was none [s].
@@ -136,7 +136,7 @@ class _Track:
     along: float = math.inf
     travelled: float = 0.0
     place: tuple[float, float] | None = None
-    told: set[str] = field(default_factory=set)
+    reported: set[str] = field(default_factory=set)
     tilted: float = 0.0
     touched: dict[int, float] = field(default_factory=dict)
     time: float = math.inf
@@ -220,9 +220,9 @@ class Spotter:
         )
         seen = []
         for kind, is_so in (("wrong_way", wrong), ("stuck", stuck)):
-            if is_so and kind not in track.told:
+            if is_so and kind not in track.reported:
                 seen.append(Sighting(now, row, kind))
-            track.told = track.told | {kind} if is_so else track.told - {kind}
+            track.reported = track.reported | {kind} if is_so else track.reported - {kind}
         if self._follow(ledger, row, track):
             seen.append(Sighting(now, row, "cut"))
         return seen

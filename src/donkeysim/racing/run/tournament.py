@@ -26,7 +26,7 @@ FILE = "tournament.json"
 TRIAL = "trial"
 """Name of the race that seeds the others."""
 
-Tell = Callable[[str, Report], None]
+OnResult = Callable[[str, Report], None]
 """Called with the name of a match and its report when it is over."""
 
 
@@ -77,7 +77,7 @@ def load_tournament(folder: Path) -> Tournament:
 
 
 def hold_tournament(
-    tournament: Tournament, racers: Mapping[str, Racer], folder: Path, tell: Tell = lambda _name, _report: None
+    tournament: Tournament, racers: Mapping[str, Racer], folder: Path, on_result: OnResult = lambda _name, _report: None
 ) -> Bracket:
     """Hold all matches that are left, and return the bracket.
 
@@ -85,7 +85,7 @@ def hold_tournament(
         tournament: Written, and saved after every match.
         racers: By name.
         folder: Where the files go.
-        tell: See `Tell`.
+        on_result: See `OnResult`.
 
     Raises:
         SpecError: The tournament is not possible, which is found before anybody drives, or a race is not.
@@ -95,13 +95,13 @@ def hold_tournament(
     if not tournament.seeds:
         tournament.seeds = list(plan.names)
         if plan.book.qualifying is not None:
-            tournament.seeds = _race(tournament, TRIAL, make_trial(plan.book), plan.names, racers, folder, tell)
+            tournament.seeds = _race(tournament, TRIAL, make_trial(plan.book), plan.names, racers, folder, on_result)
         _save(tournament, folder)
     bracket = make_bracket(tournament.kind, tournament.seeds, plan.book.cars)
     book = make_match(plan.book)
     while ready := bracket.list_ready(tournament.results):
         for match in ready:
-            order = _race(tournament, match.name, book, _sort(match, tournament.seeds), racers, folder, tell)
+            order = _race(tournament, match.name, book, _sort(match, tournament.seeds), racers, folder, on_result)
             tournament.results[match.name] = order
             _save(tournament, folder)
     tournament.ranking = [list(names) for names in bracket.rank(tournament.results)]
@@ -143,14 +143,14 @@ def _race(
     names: tuple[str, ...],
     racers: Mapping[str, Racer],
     folder: Path,
-    tell: Tell,
+    on_result: OnResult,
 ) -> list[str]:
     """Hold a race and return the names in the order of finishing."""
     seed = shift_seed(tournament.plan.seed, 1 + len(tournament.results))
     plan = msgspec.structs.replace(tournament.plan, book=book, names=names, seed=seed)
     record = PilotRace(plan, [racers[entry] for entry in names], folder / f"{name}.dlog").run()
     report = report_race(record)
-    tell(name, report)
+    on_result(name, report)
     return [placing.name for placing in report.result.placings]
 
 

@@ -68,7 +68,7 @@ class RaceShow:
         """
         simulator, recount = self.replay.simulator, Recount(self.replay)
         simulator.compile(lambda name, _done, _total: self._tell(f"compiling: {name}"))
-        for step_count in self.replay.play(to_the_end=True, report=self._tell_share):
+        for step_count in self.replay.play(to_the_end=True, report=self._report_share):
             if self._is_stopped:
                 return
             if self.replay.step_count == 1:
@@ -98,7 +98,7 @@ class RaceShow:
     def _tell(self, stage: str) -> None:
         self._stage = stage
 
-    def _tell_share(self, done: int, total: int) -> None:
+    def _report_share(self, done: int, total: int) -> None:
         self._tell(f"playing the file, {math.floor(100.0 * done / max(total, 1))} %")
 
     # -- what is watched ----------------------------------------------------------------------------------------------

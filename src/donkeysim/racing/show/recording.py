@@ -26,7 +26,7 @@ from donkeysim.render.moment import Moment, blend_moments
 from donkeysim.render.tables import PictureTables, PoseTables
 from donkeysim.sim.simulator import Simulator
 from donkeysim.watch.broadcast import Broadcast, Cuts
-from donkeysim.watch.moments import tell_still
+from donkeysim.watch.moments import describe_still
 from donkeysim.watch.picture_cache import RATE, FrameSnapshot, PictureCache, draw_car_view, find_car_view, keep_snapshot
 from donkeysim.watch.watchable import CarRow
 from donkeysim.world.scene import Scene
@@ -230,7 +230,7 @@ class RaceRecording:
         if frames is None:
             raise SceneError(_NOTHING)
         _, before, after, share = frames
-        return tell_still(after._replace(moment=blend_moments(before.moment, after.moment, share)))
+        return describe_still(after._replace(moment=blend_moments(before.moment, after.moment, share)))
 
     def find_place(self) -> tuple[Scene, CarSpec]:
         """Return where the race is, and the kind of its cars.

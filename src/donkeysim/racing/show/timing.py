@@ -40,14 +40,14 @@ class Timing:
         self._present: set[int] = set()
         self._watch: Stopwatch | None = None
         self._run: Run | None = None
-        self._told_run: Run | None = None
+        self._line_run: Run | None = None
         self._is_over = False
         self._frames = 0
         self._drawn: tuple[object, RaceView] | None = None
         self._noted = 0
         self._marks: list[Mark] = []
         self._undone: set[int] = set()
-        self._told: tuple[list[Mark], dict[int, int], tuple[Mark, ...]] | None = None
+        self._listed: tuple[list[Mark], dict[int, int], tuple[Mark, ...]] | None = None
 
     def note(self, director: Director, ledger: Ledger, events: Iterable[Event], passed: float = FRAME) -> None:
         """Note a frame of `passed` seconds once the director has judged it, whether or not it is carried out yet."""
@@ -110,7 +110,7 @@ class Timing:
     def _note_journal(self, director: Director) -> None:
         for line, decision in zip(director.journal[self._noted :], director.decided[self._noted :], strict=True):
             if isinstance(decision, decide.BeginSession) and decision.session in (PRACTICE, QUALIFYING, GRID):
-                self._told_run = director.run  # lines before this one are of the run before
+                self._line_run = director.run  # lines before this one are of the run before
             mark = self._make_mark(director, line, decision)
             if mark is not None:
                 self._marks = [*self._marks[1 - MOST_MARKS :], mark]
@@ -135,22 +135,22 @@ class Timing:
             text = f"{director.entries[decision.row]} is put back"
         if not text:
             return None
-        time = line.time - self._told_run.green if self._told_run is not None else math.nan
+        time = line.time - self._line_run.green if self._line_run is not None else math.nan
         if isinstance(decision, decide.BeginSession) and decision.session in (PRACTICE, QUALIFYING):
             time = 0.0  # cars may drive at once
         number = 0 if incident is None else incident.number
-        time_told = round(time, 3) if math.isfinite(time) else None
-        return Mark(round(self.at, 3), time_told, text, line.row, number, incident=incident)
+        race_time = round(time, 3) if math.isfinite(time) else None
+        return Mark(round(self.at, 3), race_time, text, line.row, number, incident=incident)
 
     # -- what is shown ------------------------------------------------------------------------------------------------
 
     def _list_marks(self, cars: Mapping[int, CarLook]) -> tuple[Mark, ...]:
         """Return the marks with the cars' ids instead of their rows; made anew only when something has changed."""
         ids = {row: look.car for row, look in cars.items()}
-        if self._told is None or self._told[0] is not self._marks or self._told[1] != ids:
-            told = tuple(msgspec.structs.replace(mark, car=ids.get(mark.car, -1)) for mark in self._marks)
-            self._told = self._marks, ids, told
-        return self._told[2]
+        if self._listed is None or self._listed[0] is not self._marks or self._listed[1] != ids:
+            listed = tuple(msgspec.structs.replace(mark, car=ids.get(mark.car, -1)) for mark in self._marks)
+            self._listed = self._marks, ids, listed
+        return self._listed[2]
 
     def _list_places(self, session: str) -> dict[int, tuple[int, ...]]:
         if self._watch is None or session in (PRACTICE, QUALIFYING):

@@ -39,7 +39,7 @@ SHAPE_WIDTH = 16
 
 
 class LidarTables(NamedTuple):
-    """What lidars need of all scenes; those with `begin` tell the first row of each scene, and the end of the last."""
+    """What lidars need of all scenes; those with `begin` hold the first row of each scene, and the end of the last."""
 
     world_scene: IntArray
     shape: FloatArray

@@ -174,8 +174,7 @@ def list_cut(count, packed, kind, near, vertex, vertex_count, corners, number):
 
     Args:
         count: Triangles of the cluster.
-        packed: As `choose_triangles` wrote it.
-        kind: Likewise.
+        packed, kind: As `choose_triangles` wrote them.
         near: Near plane [m].
         vertex: As `transform_vertices` wrote it; cutting adds some.
         vertex_count: Vertices in use.

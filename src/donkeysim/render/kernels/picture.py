@@ -119,8 +119,7 @@ def finish_colours(size, drawn, way, softens, is_grey, scratch, words, picture):
         way: Strength of the fisheye, and where a lens takes pixels from.
         softens: Whether edges are softened.
         is_grey: Whether the picture shall be and is not yet.
-        words: See `write_rgb`.
-        picture: Likewise.
+        words, picture: See `write_rgb`.
     """
     width, band, factor, stride = size
     wide, high, first, end = drawn

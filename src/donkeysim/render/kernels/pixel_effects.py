@@ -54,8 +54,7 @@ def blur_pixel(
         pixel: Of all pictures from the first one on.
         first: Camera of the first picture.
         sizes: Rows, columns, channels.
-        weight: As `weigh_camera` writes it.
-        taps: Likewise.
+        weight, taps: As `weigh_camera` writes them.
         picture: Bytes, shape [camera_count, values].
         soft: Written, shape [at least as many pictures, values].
     """
@@ -130,8 +129,7 @@ def expose_pixel(
         view: Rows cut off above, and rows that a picture would have if none were cut off.
         effect: Columns EFFECT, shape [camera_count, EFFECT_WIDTH].
         number: What each picture's noise begins with, shape [camera_count].
-        weight: As `weigh_camera` writes it.
-        taps: Likewise.
+        weight, taps: As `weigh_camera` writes them.
         source: Pictures, or what `blur_pixel` has written, shape [row_count, values].
         target: Written, shape [camera_count, values].
     """

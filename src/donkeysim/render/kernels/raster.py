@@ -41,8 +41,7 @@ def trace_rows(first, end, low, high, left, right, iota, begin, stop):
         left: Six numbers of the triangle, as in `measure_triangles`.
         right: The same.
         iota: 0, 1, 2 … as float32.
-        begin: Written, from 0 on.
-        stop: Likewise.
+        begin, stop: Written, from 0 on.
     """
     left0, left1, left2, left_step0, left_step1, left_step2 = left
     right0, right1, right2, right_step0, right_step1, right_step2 = right
@@ -99,8 +98,7 @@ def fill_rows_cutout(first, end, stride, number, record, integers, begins, stops
         number: The record's.
         record: Floats of the triangle, its mip level chosen.
         integers: Its whole numbers.
-        begins: As `trace_rows` wrote it.
-        stops: Likewise.
+        begins, stops: As `trace_rows` wrote them.
         depth: Read and written.
         ident: Written.
         texel: The mip level.
@@ -177,11 +175,8 @@ def outline_cluster(ranges, basis, view, near, rows, mesh, work):
 
     Args:
         ranges: Row of `cluster_range`.
-        basis: As for `draw_mesh`, with `view`, `near` and `mesh`.
-        view: Likewise.
-        near: Likewise.
+        basis, view, near, mesh: As for `draw_mesh`.
         rows: Rows that triangles are cut to.
-        mesh: Likewise.
         work: Cluster; written.
     """
     vertex, triangle_vertex, normal, _, _, triangle_flags = mesh

@@ -6,7 +6,7 @@ import numpy as np
 
 from donkeysim.core.kernel import inner_kernel
 
-# A thousandth of a millimetre, far above the rounding of metres in float64 and below what a lidar tells.
+# A thousandth of a millimetre, far above the rounding of metres in float64 and below what a lidar resolves.
 SLACK = 1e-6
 """What just touches is met [m]."""
 

@@ -190,8 +190,7 @@ def shade_four(span, pixels, floats, ints, factors, light, texel, iota, target):
 
     Args:
         pixels: How many it has.
-        floats: What `set_up_spans` wrote.
-        ints: Likewise.
+        floats, ints: What `set_up_spans` wrote.
         factors: Floats of the triangle's record.
         light: As `prepare_shading`.
         texel: The mip level's texels.
@@ -231,9 +230,8 @@ def blend_texels(u, v, mask_u, mask_v, scale, texel):
 
     Args:
         u: As `locate_texel` takes it.
-        v: Likewise; below its whole texels are as many bits as `mask_u` has.
-        mask_u: Of the mip level.
-        mask_v: Likewise.
+        v: The same; below its whole texels are as many bits as `mask_u` has.
+        mask_u, mask_v: Of the mip level.
         scale: 256 over the length of a row.
         texel: The mip level's texels.
     """

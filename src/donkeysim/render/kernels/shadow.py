@@ -56,8 +56,7 @@ def cover_box(x, y, half_x, half_y, height, taper, slope):
     """Return how much of the sun an upright box hides from a point, 0 to 1.
 
     Args:
-        x: Of the point, from the box's middle [m].
-        y: Likewise.
+        x, y: Of the point, from the box's middle [m].
         half_x: Half length [m].
         half_y: Half width [m].
         height: Of its top above the point [m]; below 0: nothing is hidden.
@@ -84,8 +83,7 @@ def compute_darkness(x, y, z, extent, slope):
     """Return the share of light that is missing at a point of a thing's shadow frame (z from its ground) [m].
 
     Args:
-        x: From the middle of the patch under it [m].
-        y: Likewise.
+        x, y: From the middle of the patch under it [m].
         z: From its ground.
         extent: Half length and half width of the patch; height of the lower box; middle x, y, half length, half width,
             height and taper of the upper one, which stands on the ground too.
@@ -195,9 +193,7 @@ def bound_patch(eye, right, down, forward, box, focal, width, height):
 
     Args:
         eye: In the shadow frame [m].
-        right: The camera's axis there.
-        down: Likewise.
-        forward: Likewise.
+        right, down, forward: The camera's axes there.
         box: As `bound_shadow` gives it.
         focal: Focal length [sample].
         width: Columns.
@@ -308,9 +304,7 @@ def cast_shadow(position, heading, extent, size, view, fog_rate, upright, scratc
     """Darken what lies under one thing and down the sun from it.
 
     Args:
-        position: As for `lay_shadow`.
-        heading: Likewise.
-        extent: Likewise.
+        position, heading, extent: As for `lay_shadow`.
         size: Columns, rows, pixels from one row to the next.
         view: Columns VIEW.
         fog_rate: As in a triangle's record.

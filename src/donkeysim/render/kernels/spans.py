@@ -100,10 +100,7 @@ def spread_texels(ux, vx, uy, vy, major):
     """Return where the first and the second of a pixel's four texels lie from its middle: u, v; u, v [texel].
 
     Args:
-        ux: As `measure_footprint` returns them.
-        vx: Likewise.
-        uy: Likewise.
-        vy: Likewise.
+        ux, vx, uy, vy: As `measure_footprint` returns them.
         major: Square of the footprint's longer side [texel²].
     """
     # Four texels at (-3, -1), (1, -3) and opposite, in eighths of a pixel: each in a row and a column of its own, so
@@ -132,8 +129,7 @@ def set_up_spans(count, sharp, smooth, pale, inputs, record_float, record_int, l
         smooth: Whether texels that are larger than pixels are blended into each other.
         pale: Whether all have squares of texels at two places, see `pale.shade_pair`.
         inputs: As `list_run` wrote them: triangle's record, row, first column, pixels, column and row of the level.
-        record_float: Of all records, flat.
-        record_int: Likewise.
+        record_float, record_int: Of all records, flat.
         level_base: As `TexelPool`.
         floats: 1/w, u/w and v/w at the first pixel and per column, the latter two in texels of the level; written.
         ints: `SPAN_*`, first texel, masks of u and v; written.

@@ -271,8 +271,7 @@ def note_picture(
     Args:
         slots: Cars per world.
         world_key: Of each world's random numbers, shape [world_count].
-        step_index: Of `State`.
-        angular_velocity: Likewise.
+        step_index, angular_velocity: Of `State`.
         number: What its noise begins with; the car's is written, shape [car_count].
         turn: The car's yaw rate [rad/s], which blurs it, likewise.
     """

@@ -76,8 +76,7 @@ def reset_world(
         start: Of each car: along the path [m], left of it [m], against it [rad]; not a number: where worlds begin.
         beginning: Rows of one world of each scene.
         rows: Rows of all worlds.
-        state: Some of the same arrays.
-        control: Likewise.
+        state, control: Some of the same arrays.
         slots: Cars per world.
         prop_slots: Props per world.
         paths: See `world.kernels.paths`.

@@ -79,9 +79,9 @@ class _Place:
         self.file += 1
         if self.file == CHUNK_FILES:
             self.chunk, self.file = self.chunk + 1, 0
-        return self.tell()
+        return self.name_place()
 
-    def tell(self) -> dict[str, int]:
+    def name_place(self) -> dict[str, int]:
         """Return where the file is."""
         return {"chunk_index": self.chunk, "file_index": self.file}
 
@@ -269,13 +269,13 @@ class _Writer:
         facts: dict[str, Any] = {"episode_index": self._episode_count, "tasks": [self._options.task]}
         if self._stream is None or self._stream.tell() > DATA_MEGABYTES << 20:
             self._begin_table()
-        facts |= {f"data/{name}": value for name, value in self._places["data"].tell().items()}
+        facts |= {f"data/{name}": value for name, value in self._places["data"].name_place().items()}
         facts |= {"dataset_from_index": self._count, "meta/episodes/chunk_index": 0, "meta/episodes/file_index": 0}
         for name in (name for name, feature in self.features.items() if feature.dtype == "video"):
             video = self._videos.get(name)
             if video is None or video.measure_size() > VIDEO_MEGABYTES << 20:
                 video = self._begin_video(name)
-            about = {**self._places[name].tell(), "from_timestamp": video.count / self._survey.rate}
+            about = {**self._places[name].name_place(), "from_timestamp": video.count / self._survey.rate}
             facts |= {f"videos/{name}/{fact}": value for fact, value in about.items()}
         return _Episode(facts)
 
@@ -396,4 +396,4 @@ def _list_losses(survey: Survey, features: dict[str, Feature]) -> Iterator[str]:
     if ACTION not in features:
         yield f"It has no {ACTION!r}, which policies learn: not all records have {describe_command_keys()}."
     if not survey.is_timed:
-        yield f"The records' times do not tell their rate; {survey.rate} a second is assumed (--fps says another)."
+        yield f"The records' times do not show their rate; {survey.rate} a second is assumed (--fps says another)."

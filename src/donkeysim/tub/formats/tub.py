@@ -39,7 +39,7 @@ class TubDrive:
         self.heading = Heading(tub.inputs, tub.types, tub.metadata, tub.own_metadata, tub.max_len)
 
     def iterate(self, with_pictures: bool = True) -> Iterator[DriveRecord]:
-        """Yield all records but those that lack a picture, of which the log tells; a deleted one may lack it."""
+        """Yield all records but those that lack a picture, which are logged; a deleted one may lack it."""
         keys, lost = self.heading.picture_keys, 0
         for record in self._reader.iterate_all():
             values = {key: value for key, value in record.values.items() if key not in keys and value is not None}

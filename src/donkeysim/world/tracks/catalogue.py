@@ -231,7 +231,7 @@ def find_own_tracks(folders: Sequence[str] = ()) -> dict[str, Path]:
 
 
 def share_folders(folders: Sequence[str]) -> None:
-    """Let this process, and those it starts, find the tracks of these folders before any others; tell what they hide.
+    """Let this process, and those it starts, find the tracks of these folders before any others; log what they hide.
 
     Raises:
         SceneError: A folder does not exist.

@@ -148,8 +148,7 @@ def shade_four(pixels, first, y, haze, records, edge, plane, whole, level_base, 
         edge: `GatherScratch.edge` of the camera.
         plane: `GatherScratch.plane`.
         whole: `GatherScratch.whole`.
-        level_base: As `PictureTables`.
-        texel: Likewise.
+        level_base, texel: As `PictureTables`.
         target: Written.
     """
     quarter = np.float32(0.25)

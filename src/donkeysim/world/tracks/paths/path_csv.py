@@ -1,7 +1,7 @@
 """Points of a circuit as text, in the public racetrack database's format: `# x_m,y_m,w_tr_right_m,w_tr_left_m`.
 
 A row is a point of the centre line and the distances from it to the road's right and left edge. A file may leave the
-widths out; when its first row names them, columns may stand in another order, be more, and tell heights (`z_m`), also
+widths out; when its first row names them, columns may stand in another order, be more, and give heights (`z_m`), also
 those of the road's edges (`z_right_m`, `z_left_m`) and of nodes (`z_node_m`). They are separated by commas, semicolons,
 tabs or spaces. Three columns without names are a path that a car of the original recorded: x, y and the throttle, which
 is passed over. Rows that begin with # and name no column are comments.

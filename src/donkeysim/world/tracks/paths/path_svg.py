@@ -280,7 +280,7 @@ def _check_count(count: int, place: str) -> None:
 
 
 def _list_commands(data: str, place: str) -> Iterator[str]:
-    """Yield each command with its numbers; svg.path passes over much of what it cannot read, and tells no place."""
+    """Yield each command with its numbers; svg.path passes over much of what it cannot read, and names no place."""
     at, command, end, count = 0, "", len(data.rstrip(" \t\r\n,")), 0
     while at < end:
         letter = _COMMAND.match(data, at)

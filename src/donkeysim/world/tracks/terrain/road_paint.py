@@ -103,8 +103,7 @@ class Texels:
     Attributes:
         place: Where they lie along the road.
         ground: Colours of the ground there, shape [texel_count, 3].
-        row: In the atlas.
-        column: Likewise.
+        row, column: In the atlas.
         grain: Fine noise.
         broad: Coarse noise.
     """
@@ -133,8 +132,7 @@ def paint_road(paint: RoadPaint, place: RoadPlace, ground: AnyFloat, row: LongAr
     Args:
         place: Where the texels lie along it.
         ground: Colours of the ground there, same shape; changed.
-        row: Of each texel in the atlas.
-        column: Likewise.
+        row, column: Of each texel in the atlas.
     """
     at = row % NOISE_SIDE * NOISE_SIDE + column % NOISE_SIDE
     grain, broad = (noise.ravel()[at] for noise in (paint.grain, paint.broad))
