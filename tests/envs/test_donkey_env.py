@@ -202,7 +202,7 @@ def test_keys_of_a_program_itself_are_told_and_passed_over(caplog):
         ({"lidar_config": {"maxRange": 80}}, "'max_range' now"),
         ({"cam_config": 80}, "must be a dict"),
         ({"cam_resolution": (120, 160)}, "height, width, channels"),
-        ({"cam_resolution": (120, 160, 3), "img_w": 80}, "differ"),
+        ({"cam_resolution": (120, 160, 3), "img_w": 8000}, "120x8000x3 is not valid"),
         ({"frame_skip": 0}, "frame_skip"),
         ({"throttle_min": 0.5, "throttle_max": 0.2}, "swap them"),
         ({"body_style": "f1", "body_rgb": 7}, "body_rgb"),

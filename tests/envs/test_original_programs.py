@@ -117,6 +117,34 @@ def test_a_grey_picture_may_have_three_channels():
     batch.close()
 
 
+def test_pictures_have_the_size_that_the_camera_was_given_as_in_the_original(caplog):
+    """`test_cam_config.py` of the original gives `img_w` the height: its pictures follow the camera's own fields."""
+    cam = (64, 96, 3)
+    env = DonkeyEnv(conf={**HERE, "cam_resolution": cam, "img_w": cam[0], "img_h": cam[1], "img_d": cam[2]})
+    assert env.reset()[0].shape == env.observation_space.shape == env.viewer.get_sensor_size() == (96, 64, 3)
+    assert "cam_resolution (64, 96, 3) is not the camera's img_h and img_w: pictures are (96, 64, 3)." in caplog.text
+    env.viewer.set_cam_config(fov=70, img_w=80)  # a side alone keeps both, as on the wire
+    assert env.step((0.0, 0.1))[0].shape == env.observation_space.shape == (96, 64, 3)
+    env.viewer.set_cam_config(img_w=80, img_h=96)
+    assert env.step((0.0, 0.1))[0].shape == env.observation_space.shape == (96, 80, 3)
+    env.viewer.handler.queue_message({"msg_type": "cam_config", "img_w": 80, "img_h": "48", "img_d": "1"})
+    assert env.step((0.0, 0.1))[0].shape == env.viewer.get_sensor_size() == env.observation_space.shape == (48, 80, 3)
+    env.observation_space = gymnasium.spaces.Box(-1.0, 1.0, (32,))
+    env.viewer.set_cam_config(img_w=80, img_h=64)
+    assert env.reset()[0].shape == (64, 80, 3)
+    assert env.observation_space.shape == (32,), "one of its own stays"
+    env.close()
+
+
+def test_a_simulator_elsewhere_is_asked_for_the_size_that_the_camera_was_given(server):
+    env = DonkeyEnv(conf={**CONF, "port": server.port})
+    env.viewer.set_cam_config(img_w=64, img_h=48)
+    assert env.reset()[0].shape == env.observation_space.shape == (48, 64, 3)
+    env.viewer.set_cam_config(fov=60)
+    assert wait_until(lambda: [one["img_w"] for one in server.of_kind("cam_config")] == ["160", "64", "64"])
+    env.close()
+
+
 def test_a_throttle_may_be_always_the_same():
     env = DonkeyEnv(conf={**HERE, "throttle_min": 0.25, "throttle_max": 0.25})
     env.action_space.seed(1)
@@ -269,8 +297,6 @@ def test_a_handler_takes_the_originals_messages(env, caplog):
     assert env.simulator.get_body(0).name == "Carla"
     handler.queue_message({"msg_type": "quit_app"})
     assert "quit_app is for a simulator elsewhere; it does nothing in this process." in caplog.text
-    env.viewer.set_cam_config(fov=70, img_w=64)
-    assert "pictures stay (120, 160, 3): give cam_resolution in conf for others." in caplog.text
     with pytest.raises(SpecError, match="unknown key in cam_config 'fovv'"):
         env.viewer.set_cam_config(fovv=33)
 

@@ -177,8 +177,6 @@ def test_sides_are_read_as_the_wire_reads_them():
     assert read_conf({"img_h": "120.0", "img_w": " 64 ", "img_d": "1"}).cam_resolution == (120, 64, 1)
     assert read_conf({"img_h": 0, "img_w": None}).cam_resolution == (120, 160, 3)
     assert read_conf({"cam_resolution": np.array([60, 80, 3]), "img_w": "80.0"}).cam_resolution == (60, 80, 3)
-    with pytest.raises(SpecError, match=r"^img_w 80\.0 and cam_resolution \(120, 160, 3\) differ; leave one out\.$"):
-        read_conf({"cam_resolution": (120, 160, 3), "img_w": "80.0"})
 
 
 def test_distances_of_a_lidar_at_its_limits_stay_within_their_space():

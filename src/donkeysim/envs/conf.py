@@ -297,14 +297,12 @@ def _refuse_elsewhere(experiment: Experiment) -> None:
 
 
 def _read_resolution(given: Mapping[str, Any]) -> tuple[int, int, int]:
-    """Return height, width and channels; `cam_resolution` and the camera's own fields must agree."""
+    """Return height, width and channels; the camera's own fields count before `cam_resolution`, as in the original."""
     camera = _merge_camera(given)
     own = {key: _read_side(key, camera.get(key)) for key in ("img_h", "img_w", "img_d")}
     wished = given.get("cam_resolution")
-    if wished is None:
-        height, width, depth = own["img_h"] or 120, own["img_w"] or 160, 1 if own["img_d"] == 1 else 3
-    else:
-        height, width, depth = _read_sides(wished)
+    sides = (120, 160, 1 if own["img_d"] == 1 else 3) if wished is None else _read_sides(wished)
+    height, width, depth = own["img_h"] or sides[0], own["img_w"] or sides[1], sides[2]
     least, (widest, highest) = SMALLEST_SIDE, LARGEST_PICTURE
     if not (least <= height <= highest and least <= width <= widest and depth in (1, 3)):
         size = f"{height:g}x{width:g}x{depth:g}"
@@ -312,9 +310,9 @@ def _read_resolution(given: Mapping[str, Any]) -> tuple[int, int, int]:
             f"a picture of {size} is not valid; its height takes {least} to {highest}, its width {least} to {widest}, "
             "its channels 1 or 3."
         )
-    for key, side in (("img_h", height), ("img_w", width)):
-        if own[key] and own[key] != side:
-            raise SpecError(f"{key} {camera[key]} and cam_resolution {(height, width, depth)} differ; leave one out.")
+    if wished is not None and (height, width, depth) != sides:
+        words = "cam_resolution %s is not the camera's img_h and img_w: pictures are %s."
+        _log.warning(words, sides, (height, width, depth))
     return (height, width, depth)
 
 

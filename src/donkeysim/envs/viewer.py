@@ -12,6 +12,7 @@ from types import MethodType
 from typing import Any, Protocol
 
 import numpy as np
+from gymnasium.spaces import Box
 
 from donkeysim.core.errors import SceneError, SpecError, WireError, describe_unknown
 from donkeysim.core.types import ByteArray
@@ -31,6 +32,7 @@ from donkeysim.envs.rules import compute_reward, is_over, make_info
 from donkeysim.envs.sensor_frame import SensorFrame
 from donkeysim.envs.server_lines import Listeners, call_listener, make_telemetry
 from donkeysim.wire.fields import Form
+from donkeysim.wire.reading import read_request
 
 RewardFunction = Callable[[Any, bool], float]
 EndFunction = Callable[[Any], None]
@@ -65,6 +67,7 @@ class ViewedEnv(Protocol):
     conf: EnvConf
     car: BuiltInCar | RemoteCar
     controls: Sequence[float]
+    observation_space: Any
 
     def observe(self) -> tuple[ByteArray, float, bool, dict[str, Any]]:
         """Drive on for a twentieth of a second."""
@@ -256,7 +259,7 @@ class Handler:
         self._configure(make_car_message(looks))
 
     def send_cam_config(self, conf: Mapping[str, Any] | str = "cam_config", **fields: Any) -> None:
-        """Change a camera; the first one's pictures keep their size, which the observation space has.
+        """Change a camera; the observation space follows the first one's size, unless it is one of its own.
 
         Args:
             conf: Its fields, or which it is: "cam_config" or "cam_config_b".
@@ -271,12 +274,6 @@ class Handler:
         for key in table:
             if key not in CAMERA_DEFAULTS:
                 raise SpecError(describe_unknown(f"key in {kind}", key, CAMERA_DEFAULTS))
-        if kind == "cam_config":
-            height, width, depth = self.camera_img_size
-            size = {"img_h": height, "img_w": width} | ({"img_d": 1} if depth == 1 else {})  # three may be grey
-            if any(str(table.get(key, 0)) not in ("0", str(side)) for key, side in size.items()):
-                _log.warning("pictures stay %s: give cam_resolution in conf for others.", self.camera_img_size)
-            table |= size
         self._configure(make_camera_message(kind, table))
 
     def send_lidar_config(self, **fields: Any) -> None:
@@ -325,10 +322,16 @@ class Handler:
     def _configure(self, message: dict[str, str]) -> None:
         env = self._env
         others = [one for one in env.conf.messages if one["msg_type"] != message["msg_type"]]
-        lidar = env.conf.lidar
+        lidar, before = env.conf.lidar, self.camera_img_size
         if message["msg_type"] == "lidar_config":
             lidar = read_lidar(message, lidar)
-        env.conf = replace(env.conf, messages=(*others, message), lidar=lidar)
+        elif message["msg_type"] == "cam_config":
+            width, height = getattr(read_request(message).request, "size", None) or before[1::-1]
+            self.camera_img_size = height, width, depth = height, width, before[2]
+            message = {**message, "img_h": str(height), "img_w": str(width)} | ({"img_d": "1"} if depth == 1 else {})
+        env.conf = replace(env.conf, messages=(*others, message), lidar=lidar, cam_resolution=self.camera_img_size)
+        if env.observation_space.shape == before != self.camera_img_size:
+            env.observation_space = Box(0, 255, self.camera_img_size, np.uint8)
         env.car.configure(env.conf)
 
 
