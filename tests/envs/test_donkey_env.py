@@ -188,6 +188,7 @@ def test_steps_take_real_time_on_request():
 def test_keys_of_a_program_itself_are_told_and_passed_over(caplog):
     """Programs have one dict for all they need; what resembles a key of ours is a slip and refused."""
     assert read_conf({"controller_type": "xbox", "pos_x": "0.0", "max_cte": 3}) == read_conf({"max_cte": 3})
+    assert read_conf({"car_config": {"car_name": "me", "racer_name": "A", "guid": "1"}}).messages[0]["car_name"] == "me"
     assert "conf has no keys 'controller_type', 'pos_x'; they are taken for your own program's and" in caplog.text
 
 

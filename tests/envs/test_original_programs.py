@@ -665,6 +665,42 @@ def test_a_monitor_of_then_takes_its_options(monkeypatch, tmp_path):
     silent.close()
 
 
+def test_wrappers_take_their_arguments_of_then():
+    env = gym.make("donkey-generated-track-v0", conf=HERE)
+    small = gym.wrappers.ResizeObservation(gym.wrappers.GrayScaleObservation(env), 64)
+    stacked = gym.wrappers.FrameStack(small, num_stack=4, lz4_compress=False)
+    assert np.asarray(stacked.reset()).shape == stacked.observation_space.shape == (4, 64, 64)
+    assert gym.wrappers.ResizeObservation(env, shape=(48, 64)).reset().shape == (48, 64, 3)
+    assert gym.wrappers.TransformObservation(env, lambda seen: seen // 2).reset().max() < 128
+    env.close()
+
+
+def test_parts_of_the_old_module_are_imported_as_then():
+    from donkeysim.envs.gym.envs.registration import register
+    from donkeysim.envs.gym.spaces import Box
+    from donkeysim.envs.gym.utils import seeding
+    from donkeysim.envs.gym.wrappers import TimeLimit
+
+    assert (register, Box) == (gym.register, gymnasium.spaces.Box)
+    assert seeding.np_random(3)[1] == 3
+    assert TimeLimit(Countdown(), 5).reset() == [9.0]
+
+
+def test_a_class_by_todays_rules_is_registered_with_its_time_limit_too():
+    """As a fork registers places of its own; programs wait for the limit."""
+    gym.register(
+        id="my-warehouse-v0",
+        entry_point="donkeysim.envs.donkey_env:WarehouseEnv",
+        kwargs={"conf": HERE},
+        max_episode_steps=3,
+    )
+    env = gym.make("my-warehouse-v0")
+    assert env.reset().shape == (120, 160, 3)
+    assert [env.step((0.0, 0.1))[2] for _ in range(3)] == [False, False, True]
+    assert env.unwrapped.viewer.handler.max_cte == 5.0
+    env.close()
+
+
 @pytest.mark.parametrize("place", ["class", "text"])
 def test_an_environment_of_ones_own_is_registered_as_then(place):
     entry = Countdown if place == "class" else f"{__name__}:Countdown"

@@ -62,7 +62,7 @@ LIDAR_FIELDS = {
 """Keys of a lidar, with their names and defaults on the wire."""
 
 _TABLES = {
-    "car_config": CAR_KEYS,
+    "car_config": (*CAR_KEYS, *UNUSED_KEYS),
     "cam_config": tuple(CAMERA_DEFAULTS),
     "cam_config_b": tuple(CAMERA_DEFAULTS),
     "lidar_config": tuple(LIDAR_FIELDS),

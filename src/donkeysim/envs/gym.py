@@ -4,6 +4,7 @@ There `reset` gives the picture alone and `step` four values. Wrappers and envir
 this module as they were against that one; what learns by Gymnasium's rules takes them by `modernise`.
 """
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -44,8 +45,8 @@ Space = spaces.Space
 MADE_WITH = ("conf", "scene", "level", "render_mode", "max_episode_steps", "disable_env_checker")
 """What `make` takes for the original's ids beside keys of a `conf`."""
 
-_made: dict[str, tuple[Any, dict[str, Any]]] = {}
-"""Environments of programs, by their ids: a class, or its place as "module:Class", and what it takes."""
+_made: dict[str, tuple[Any, dict[str, Any], int | None]] = {}
+"""Environments of programs, by their ids: a class, or its place as "module:Class", what it takes, and most steps."""
 
 
 class Env:
@@ -247,9 +248,15 @@ class ActionWrapper(Wrapper):
         raise NotImplementedError
 
 
-def register(id: str, entry_point: Any = None, kwargs: Mapping[str, Any] | None = None, **_: Any) -> None:  # noqa: A002
-    """Have `make` know an environment of one's own by these rules: its class, or "module:Class"."""
-    _made[id] = entry_point, dict(kwargs or {})
+def register(
+    id: str,  # noqa: A002
+    entry_point: Any = None,
+    kwargs: Mapping[str, Any] | None = None,
+    max_episode_steps: int | None = None,
+    **_: Any,
+) -> None:
+    """Have `make` know an environment of one's own by these rules or Gymnasium's: its class, or "module:Class"."""
+    _made[id] = entry_point, dict(kwargs or {}), max_episode_steps
 
 
 def make(env_id: str, **kwargs: Any) -> Any:
@@ -263,11 +270,13 @@ def make(env_id: str, **kwargs: Any) -> Any:
         SpecError: `conf` is not possible, or an argument is nearly one of `MADE_WITH`.
     """
     if env_id in _made:
-        entry, given = _made[env_id]
+        entry, given, most = _made[env_id]
         if isinstance(entry, str):
             module, _, name = entry.partition(":")
             entry = getattr(import_module(module), name)
-        return entry(**{**given, **kwargs})
+        env = entry(**{**given, **kwargs})
+        env = OldEnv(env) if isinstance(env, gymnasium.Env) else env
+        return wrappers.TimeLimit(env, most) if most else env
     made: Any = env_id
     if env_id.removeprefix("donkeysim/") in SCENE_BY_ID:
         if kwargs.get("max_episode_steps") is None:  # without which a car is there before the first reset
@@ -317,17 +326,12 @@ class modernise(gymnasium.Env[Any, Any]):  # noqa: N801  (called as a function i
 
 
 class _Wrappers:
-    """Gymnasium's wrappers around environments of this module, by their names of now and of then."""
-
-    FORMER: ClassVar[dict[str, str]] = {
-        "FrameStack": "FrameStackObservation",
-        "GrayScaleObservation": "GrayscaleObservation",
-    }
+    """Gymnasium's wrappers around environments of this module, by their names and arguments of now and of then."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        wrap = _monitor if name == "Monitor" else getattr(gymnasium.wrappers, self.FORMER.get(name, name))
+        wrap = _FORMER.get(name) or getattr(gymnasium.wrappers, name)
         return lambda env, *args, **kwargs: OldEnv(wrap(modernise(env), *args, **kwargs))
 
 
@@ -336,6 +340,29 @@ def _monitor(env: Any, directory: str, video_callable: Any = None, *_former: Any
     if video_callable is False:
         return gymnasium.wrappers.RecordEpisodeStatistics(env)
     return gymnasium.wrappers.RecordVideo(env, directory, video_callable)
+
+
+def _stack(env: Any, num_stack: int, lz4_compress: bool = False) -> Any:
+    del lz4_compress
+    return gymnasium.wrappers.FrameStackObservation(env, num_stack)
+
+
+def _resize(env: Any, shape: Any) -> Any:
+    return gymnasium.wrappers.ResizeObservation(env, (shape, shape) if isinstance(shape, int) else tuple(shape))
+
+
+def _transform(env: Any, f: Any, space: Any = None) -> Any:
+    return gymnasium.wrappers.TransformObservation(env, f, space or env.observation_space)
+
+
+_FORMER: dict[str, Any] = {
+    "FrameStack": _stack,
+    "GrayScaleObservation": gymnasium.wrappers.GrayscaleObservation,
+    "Monitor": _monitor,
+    "ResizeObservation": _resize,
+    "TransformObservation": _transform,
+}
+"""Wrappers that were called otherwise or took other arguments."""
 
 
 def _set_level(level: int) -> None:
@@ -361,3 +388,7 @@ logger = SimpleNamespace(
     warn=gymnasium.logger.warn,
     error=gymnasium.logger.error,
 )
+
+_PARTS: dict[str, Any] = {"spaces": spaces, "utils": utils, "error": error, "wrappers": wrappers, "envs": envs}
+_PARTS |= {"utils.seeding": utils.seeding, "envs.registration": envs.registration}
+sys.modules.update({f"{__name__}.{name}": part for name, part in _PARTS.items()})  # as of a package
