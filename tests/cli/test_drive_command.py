@@ -46,7 +46,14 @@ def test_a_car_s_program_finds_what_lies_beside_it(tmp_path, monkeypatch, capsys
     assert sys.path == path
 
 
-@pytest.mark.parametrize("line", ["import donkeycar as dk", "from donkeycar.parts.tub_v2 import TubWriter"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import donkeycar as dk",
+        "from donkeycar.parts.tub_v2 import TubWriter",
+        "def drive(cfg):\n    import donkeycar as dk\ndrive(None)",
+    ],
+)
 def test_the_original_s_program_says_what_to_do(tmp_path, monkeypatch, capsys, line):
     (tmp_path / "manage.py").write_text(f"from docopt import docopt\n{line}\n", encoding="utf-8")
     (tmp_path / "config.py").write_text("DRIVE_LOOP_HZ = 20\n", encoding="utf-8")
@@ -56,6 +63,19 @@ def test_the_original_s_program_says_what_to_do(tmp_path, monkeypatch, capsys, l
     (car,) = check_folder(tmp_path)
     assert car.works == {"loads": True, "trains": True, "drives": False}
     assert "`donkey update`" in car.reason
+
+
+@pytest.mark.parametrize("where", ["", "def assemble():\n    "])
+def test_a_part_of_the_original_in_our_program_says_what_to_do(tmp_path, monkeypatch, capsys, where):
+    """`donkey update` would take away what its owner wrote."""
+    line = "from donkeycar.parts.pipe import Pipe"
+    program = f"from donkeysim.drive.options import run_program\n{where}{line}\nexit(run_program(assemble))"
+    (tmp_path / "manage.py").write_text(program, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert run(["drive"]) == 1
+    error = " ".join(capsys.readouterr().err.split())
+    assert "imports donkeycar, which is not installed here; install it into the same environment, or leave" in error
+    assert "update" not in error
 
 
 @pytest.mark.parametrize("beside", [True, False])

@@ -86,6 +86,15 @@ def test_none_leaves_the_outputs_as_they_are():
     assert car.memory["a"] == 7
 
 
+def test_a_part_of_the_original_may_write_into_the_memory_itself():
+    """As its ExplodeDict does, which is made with `V.mem`."""
+    car = Vehicle({"web/w1": False})
+    car.add(Call(lambda: car.mem.update({"web/w1": True})), [], [])
+    car.add(Call(lambda pressed: car.mem.put(["pressed", "seen"], (pressed, 1))), ["web/w1"], [])
+    car.start(100, 1)
+    assert (car.memory["pressed"], car.memory["seen"]) == (True, 1)
+
+
 def test_one_output_takes_a_tuple_whole():
     assert drive((Call(lambda: (1, 2)), [], ["pair"])).memory["pair"] == (1, 2)
 

@@ -124,15 +124,22 @@ def refuse_foreign_program(program: Path) -> None:
     """Refuse the manage.py of a folder that the original made, where the original is neither installed nor beside it.
 
     Raises:
-        SpecError: It is one; the text says what to do.
+        SpecError: It is one, or ours with parts of the original; the text says what to do.
     """
     text = program.read_text(encoding="utf-8", errors="replace")
     is_there = program.with_name("donkeycar").exists() or find_spec("donkeycar") is not None
-    if re.search(r"^(from|import) donkeycar\b", text, re.MULTILINE) and not is_there:
+    indent = "" if re.search(r"donkeysim|except (ImportError|ModuleNotFoundError)", text) else r"[ \t]*"
+    if is_there or not re.search(rf"^{indent}(from|import) donkeycar\b", text, re.MULTILINE):
+        return
+    if "donkeysim" in text:
         raise SpecError(
-            f"{program.resolve()} is donkeycar's, which is not installed here; `donkey update` in its folder puts "
-            f"donkeysim's in its place, and keeps it as {program.name}.old."
+            f"{program.resolve()} imports donkeycar, which is not installed here; install it into the same "
+            "environment, or leave out what needs it."
         )
+    raise SpecError(
+        f"{program.resolve()} is donkeycar's, which is not installed here; `donkey update` in its folder puts "
+        f"donkeysim's in its place, and keeps it as {program.name}.old."
+    )
 
 
 def write_own_config() -> str:

@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,8 +90,8 @@ def run_program(main: Callable[[], int], name: str = "manage.py") -> int:
     """Run a program and return its exit code: its own; 1 after an error in one sentence; 130 after Ctrl-C.
 
     Args:
-        main: The program. DonkeySimErrors, a full disk and refused files are printed as a sentence; anything
-            else is a bug and shows its traceback.
+        main: The program. DonkeySimErrors, a full disk, refused files and a donkeycar that is missing are printed as
+            a sentence; anything else is a bug and shows its traceback.
         name: How people call it; begins the sentence.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # manage.py was importing until now
@@ -110,6 +111,15 @@ def run_program(main: Callable[[], int], name: str = "manage.py") -> int:
             raise
         place = f" ({error.filename})" if error.filename else ""
         sys.stderr.write(f"{name}: {error.strerror}{place}; make room, or work where you may write.\n")
+        return 1
+    except ModuleNotFoundError as error:
+        if error.name != "donkeycar":
+            raise
+        line = traceback.extract_tb(error.__traceback__)[-1]
+        sys.stderr.write(
+            f"{name}: {line.filename}, line {line.lineno} imports donkeycar, which is not installed here; install it "
+            "into the same environment, or leave out what needs it.\n"
+        )
         return 1
     except KeyboardInterrupt:
         return 130

@@ -71,6 +71,8 @@ class Memory(dict[str, Any]):
             except IndexError:
                 raise IndexError(f"it returned {index} values for {len(names)} outputs; none for {name!r}") from None
 
+    put = write  # as the original's
+
 
 @dataclass
 class WiredPart:
@@ -94,7 +96,7 @@ class Vehicle:
     """A car made of parts. Use it in a `with` block: whatever happens in there, every part is shut down at its end."""
 
     def __init__(self, starting_values: Mapping[str, Any] | None = None) -> None:
-        self.memory = Memory(starting_values or {})
+        self.memory = self.mem = Memory(starting_values or {})  # the original's name, for parts that are made with it
         self._wired: list[WiredPart] = []
         self._signals = StopSignals()
         self._ended = threading.Event()
