@@ -234,6 +234,17 @@ def test_the_train_script_asks_for_a_model(tmp_path):
     assert "required: --model" in run.stderr
 
 
+def test_the_train_script_passes_on_what_else_donkey_train_takes(tmp_path):
+    make(tmp_path)
+    words = ["--model", "a.h5", "--figure_format=pdf", "--myconfig", "other.py"]
+    run = subprocess.run([sys.executable, tmp_path / "train.py", *words], capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    said = (
+        "unrecognized arguments: --figure_format=pdf; the plot of the losses is a .png beside the pilot, leave it out;"
+    )
+    assert said in run.stderr
+
+
 @pytest.mark.parametrize("program", ["train.py", "manage.py train"])
 def test_training_without_tubs_reads_the_configs_data_path(tmp_path, program):
     make(tmp_path / "car")

@@ -20,6 +20,11 @@ def test_without_a_command_all_of_them_are_listed(capsys):
     assert all(f"  {name} " in listed for name in COMMANDS)
 
 
+def test_the_module_of_the_commands_is_a_program_too():
+    program = [sys.executable, "-m", "donkeysim.cli.donkey", "--version"]
+    assert subprocess.run(program, capture_output=True, text=True, check=True).stdout.startswith("donkeysim ")
+
+
 def test_whoever_reads_the_help_may_have_enough_of_it():
     reader, writer = os.pipe()
     os.close(reader)
@@ -60,6 +65,9 @@ def test_an_unknown_command_is_asked_wrongly(capsys):
     ("words", "advice"),
     [
         ("tubcheck data", "there is no tubcheck here; donkey tubclean TUB --report"),
+        ("tubweb", "there is no tubweb here; donkey tubclean TUB"),
+        ("tubaugm --tub data", "AUGMENTATIONS"),
+        ("train --tub data --model a.h5 --epochs=9", "set MAX_EPOCHS in myconfig.py"),
         ("findcar", "use donkeycar's"),
         ("calibrate --channel 0", "on the real car, by donkeycar's"),
     ],

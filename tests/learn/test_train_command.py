@@ -57,6 +57,15 @@ def test_the_pages_command_trains(car, capsys):
     ]
 
 
+def test_without_tubs_all_drives_of_a_folder_are_learnt_from(car, capsys):
+    for number in (1, 2):
+        write_steered_tub(car / f"disk/tub_{number}_26-01-01", 20)
+    (car / "myconfig.py").write_text(SMALL + "DATA_PATH = 'disk'\n")
+    assert run(["train", "--model", "models/mypilot.h5"]) == 0
+    (entry,) = json.loads((car / "models" / "database.json").read_text())
+    assert entry["Tubs"].count("26-01-01") == 2
+
+
 def test_the_bar_names_what_is_going_on(monkeypatch):
     from donkeysim.learn.fit import EpochResult  # Keras takes seconds, which the other workers need not spend
 

@@ -50,6 +50,8 @@ COMMANDS = {
 
 FORMER_COMMANDS = {
     "tubcheck": "donkey tubclean TUB --report says what is wrong with a tub, donkey doctor FOLDER what works of it",
+    "tubweb": "donkey tubclean TUB cuts a tub in the browser",
+    "tubaugm": "AUGMENTATIONS and TRANSFORMATIONS of myconfig.py change pictures in training, tubs stay as they are",
     "ui": "donkey tubclean TUB cuts a tub in the browser, donkey train trains, manage.py drive has a page to drive by",
     "contrain": "donkey train --transfer FILE continues from a pilot when there are more records",
     **dict.fromkeys(("findcar", "consync"), "it is for a real car: use donkeycar's"),
@@ -123,3 +125,7 @@ def _print_commands() -> int:
     head = "usage: donkey COMMAND [options]\n\nThe available commands are:"
     print(f"{head}\n{rows}\n\nRun donkey COMMAND --help for details.")
     return 0
+
+
+if __name__ == "__main__":
+    main()

@@ -179,6 +179,9 @@ FORMER_OPTIONS = {
     "--file": "name the tubs themselves",
     **dict.fromkeys(("--checkpoint", "--base_model"), "name the pilot to begin with by --transfer"),
     "--no_cache": "leave it out",
+    "--figure_format": "the plot of the losses is a .png beside the pilot, leave it out",
+    "--epochs": "set MAX_EPOCHS in myconfig.py",
+    "--log": "set LOGGING_LEVEL in myconfig.py",
     **dict.fromkeys(("--channel", "--pwm-pin", "--arduino"), "pulses are found on the real car, by donkeycar's"),
 }
 """Options of one or another version of donkeycar and its forks, and what to do instead."""

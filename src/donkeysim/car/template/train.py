@@ -21,12 +21,12 @@ def main() -> None:
     parser.add_argument("--type", help="kind of pilot (default DEFAULT_MODEL_TYPE of the configuration)")
     parser.add_argument("--transfer", help="pilot whose weights to start from")
     parser.add_argument("--comment", help="stored in models/database.json")
-    options = parser.parse_args()
+    options, others = parser.parse_known_args()
     words = ["train", "--config", os.path.join(CAR_PATH, "config.py"), "--model", options.model]
     for name in ("tubs", "type", "transfer", "comment"):
         if getattr(options, name):
             words += [f"--{name}", getattr(options, name)]
-    sys.exit(run(words))
+    sys.exit(run(words + others))
 
 
 if __name__ == "__main__":
