@@ -1,8 +1,11 @@
 """Files of pilots: what other programs wrote is read, what is broken is refused in one sentence."""
 
+import base64
 import contextlib
 import json
+import marshal
 import os
+import struct
 import zipfile
 
 import h5py
@@ -379,10 +382,12 @@ def test_layers_of_a_pilot_of_donkeycar_2_keep_their_names_and_mean_pictures_fro
     assert np.array_equal(bias, old_bias)
 
 
-def test_a_pilot_of_donkeycar_2_whose_picture_cannot_be_scaled_is_refused(tmp_path):
-    make_old(tmp_path / "old.h5", "2.0.8", lambda layers: layers.BatchNormalization(name="norm"))
-    with pytest.raises(PilotError, match="the layer 'norm' takes pictures from 0 to 255, as pilots of donkeycar 2 do"):
-        load_pilot(tmp_path / "old.h5")
+def test_a_pilot_of_donkeycar_2_that_begins_with_another_layer_gets_pictures_from_0_to_255(tmp_path):
+    model = make_old(tmp_path / "old.h5", "2.0.8", lambda layers: layers.BatchNormalization(name="norm"))
+    picture = make_picture(3, (24, 32, 3))
+    angle, throttle = predict(model, picture[None].astype(np.float32))
+    expected = (angle.argmax() / 7.0 - 1.0, throttle.item())
+    assert load_pilot(tmp_path / "old.h5").run(picture) == pytest.approx(expected, rel=1e-4)
 
 
 def test_a_categorical_pilot_of_donkeycar_3_looks_at_pictures_from_0_to_1(tmp_path):
@@ -463,7 +468,6 @@ def test_weights_that_do_not_fit_their_layer_are_refused(linear_h5):
         load_model(linear_h5)
 
 
-@pytest.mark.original("Pilots", "Lambda layers", "differs: refused, as they are code")
 def test_a_layer_that_holds_code_is_never_run(linear_h5):
     def add_code(config):
         find_layer(config, "dropout")["class_name"] = "Lambda"
@@ -540,3 +544,125 @@ def test_a_keras_file_opens_in_keras_itself(tmp_path):
     )
     with zipfile.ZipFile(path) as archive:
         assert json.loads(archive.read("donkeysim.json"))["kind"] == "memory"
+
+
+HALF = struct.pack("<d", 127.5)
+ONE = struct.pack("<d", 1.0)
+COMPILED = {
+    "3.5": (5, b"|\0\0d\1\0\x1bd\2\0\x18S", b")\3Ng" + HALF + b"g" + ONE),
+    "3.7": (5, b"|\0d\1\x1b\0d\2\x18\0S\0", b")\3Ng" + HALF + b"\xe9\1\0\0\0"),
+    "3.10": (6, b"|\0d\1\x1b\0d\2\x18\0S\0", b"\xa9\3N\xe7" + HALF + b"\xe7" + ONE),
+    "3.12": (5, b"\x97\0|\0d\1z\x0b\0\0d\2z\x0a\0\0S\0", b")\3N\xe7" + HALF + b"\xe7" + ONE),
+    "2 * x": (6, b"d\1|\0\x14\0d\2\x18\0S\0", b")\3Ni\2\0\0\0i\1\0\0\0"),
+}
+"""What several Pythons make of `lambda x: x / 127.5 - 1`, and one of `lambda x: 2 * x - 1`: how many numbers come
+before the steps, the steps, and the constants."""
+
+
+def compile_by(name):
+    """Return a compiled function as Keras keeps it."""
+    count, steps, constants = COMPILED[name]
+    numbers = struct.pack(f"<{count}I", 1, *[0] * (count - 1))
+    return base64.encodebytes(b"\xe3" + numbers + struct.pack("<cI", b"s", len(steps)) + steps + constants).decode()
+
+
+def put_lambda(path, function):
+    """Make a Lambda of the Rescaling in a network."""
+
+    def edit(config):
+        layer = next(layer for layer in config["config"]["layers"] if layer["class_name"] == "Rescaling")
+        layer["class_name"] = "Lambda"
+        layer["config"] = {"name": layer["config"]["name"], "function": function, "function_type": "lambda"}
+
+    edit_config(path, edit)
+
+
+def make_stack(*first, units=2, size=(60, 80)):
+    """Return a network of one's own with random weights."""
+    keras = import_keras()
+    layers = keras.layers
+    rest = [layers.Conv2D(4, 5, strides=4, activation="relu"), layers.Flatten(), layers.Dense(units, name="commands")]
+    model = keras.Sequential([keras.Input((*size, 3)), *[make(layers) for make in first], *rest])
+    random = np.random.default_rng(3)
+    for weight in model.weights:
+        weight.assign(random.uniform(0.01, 0.1, weight.shape))
+    return model
+
+
+@pytest.mark.original("Pilots", "Lambda layers of sums, `x / 127.5 - 1`", "drive; others are refused, as they are code")
+@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_lambda_that_is_a_sum_is_read(name, is_new, tmp_path):
+    scale = 2.0 if name == "2 * x" else 1.0 / 127.5
+    model = make_stack(
+        lambda layers: layers.Cropping2D(((20, 0), (0, 0))), lambda layers: layers.Rescaling(scale, -1.0)
+    )
+    model.save(tmp_path / "theirs.h5")
+    code = compile_by(name)
+    function = {"class_name": "__lambda__", "config": {"code": code}} if is_new else [code, None, None]
+    put_lambda(tmp_path / "theirs.h5", function)
+    picture = make_picture(3, (60, 80, 3))
+    seen = picture / 255.0 if name == "2 * x" else picture
+    expected = predict(model, seen[None].astype(np.float32))[0].ravel()
+    assert load_pilot(tmp_path / "theirs.h5").run(picture) == pytest.approx(expected, rel=1e-4)
+    (again,) = predict(load_model(tmp_path / "theirs.h5"), [picture[None].astype(np.float32) / 255.0])
+    assert again == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        None,
+        "preprocess_input",
+        ["Y29kZQ==", None, None],
+        ["no base64", None, None],
+        *([base64.b64encode(marshal.dumps(compile(text, "", "eval").co_consts[0])).decode(), None, None] for text in (
+            "lambda x: x * x",
+            "lambda x, y=2: x / y",
+            "lambda x: open(x)",
+            "lambda x: x / 0.0",
+            "lambda x: 3.0",
+            "lambda x: -x",
+        )),
+    ],
+)  # fmt: skip
+def test_a_lambda_that_says_anything_else_is_refused(function, tmp_path):
+    make_stack(lambda layers: layers.Rescaling(0.5)).save(tmp_path / "theirs.h5")
+    put_lambda(tmp_path / "theirs.h5", function)
+    with pytest.raises(PilotError, match="is a Lambda, whose code is never run here"):
+        load_pilot(tmp_path / "theirs.h5")
+
+
+FIRST = {"by 255": lambda layers: layers.Rescaling(1.0 / 255.0), "mean": lambda layers: layers.BatchNormalization()}
+
+
+@pytest.mark.original("Pilots", "networks of one's own that look at 0 to 255", "drive")
+@pytest.mark.parametrize("first", FIRST)
+@pytest.mark.parametrize("ending", [".h5", ".keras"])
+def test_a_network_that_scales_pictures_from_0_to_255_itself_gets_them(first, ending, tmp_path):
+    model = make_stack(lambda layers: layers.Cropping2D(((20, 0), (0, 0))), FIRST[first])
+    if first == "mean":
+        model.layers[1].set_weights([np.full(3, value) for value in (1.0, 0.0, 120.0, 3600.0)])
+    model.save(tmp_path / f"theirs{ending}")
+    picture = make_picture(3, (60, 80, 3))
+    expected = predict(model, picture[None].astype(np.float32))[0].ravel()
+    pilot = load_pilot(tmp_path / f"theirs{ending}")
+    assert pilot.run(picture) == pytest.approx(expected, rel=1e-4)
+    written = write_lite(*read_network(tmp_path / f"theirs{ending}"), tmp_path / "theirs.h5", None)
+    assert load_pilot(written[0]).run(picture) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_a_network_that_a_donkeycar_trained_gets_pictures_from_0_to_1_whatever_it_makes_of_them(is_ours, tmp_path):
+    keras = import_keras()
+    own = make_stack(FIRST["by 255"], units=8)
+    x = own(picture := keras.Input((60, 80, 3), name="img_in"))
+    model = keras.Model(picture, [keras.layers.Dense(1, name=f"n_outputs{number}")(x) for number in range(2)])
+    if is_ours:
+        model = own = make_stack(FIRST["by 255"])
+        save_model(own, tmp_path / "a.h5", "linear", DefaultConfig)
+    else:
+        model.save(tmp_path / "a.h5")
+    seen = make_picture(3, (60, 80, 3))
+    expected = [float(x) for part in predict(model, seen[None].astype(np.float32) / 255.0) for x in np.ravel(part)]
+    assert load_pilot(tmp_path / "a.h5").run(seen) == pytest.approx(expected, rel=1e-4)

@@ -155,7 +155,8 @@ def read_h5(path: Path) -> tuple[Network, PilotHeader | None]:
                 raise PilotError("it holds no description of the network (weights only?); save the whole model as .h5.")
             group = file.get("model_weights", file)
             network = read_model_config(json.loads(described)).fill(lambda layer: _read_layer(group, layer))
-            return read_gates(network, _read_text(file.attrs.get("keras_version", _KERAS_VERSION))), header
+            version = _read_text(file.attrs.get("keras_version", _KERAS_VERSION))
+            return read_gates(network, version, header is not None), header
     except PilotError as error:
         raise PilotError(f"{path}: {error}") from error
     except (OSError, AttributeError, KeyError, ValueError, TypeError, RuntimeError) as error:
@@ -311,7 +312,7 @@ def read_keras(path: Path) -> tuple[Network, PilotHeader | None]:
         with h5py.File(io.BytesIO(weights), "r") as file:
             check_own_data(file)
             filled = network.fill(lambda layer: _read_zipped_layer(file, folders[_list_names(layer)]))
-            return read_gates(filled, version), header
+            return read_gates(filled, version, header is not None), header
     except PilotError as error:
         raise PilotError(f"{path}: {error}") from error
     except (OSError, AttributeError, KeyError, ValueError, TypeError, RuntimeError, zipfile.BadZipFile) as error:

@@ -19,12 +19,15 @@ from donkeysim.learn.files.network import (
     Network,
     clean_name,
     count_axes,
+    is_for_bytes,
     pick_settings,
+    read_formula,
     repeat_in_place,
     scale_gates,
     scale_pictures,
     sort_layers,
 )
+from donkeysim.learn.kinds import KINDS
 
 _OLD_NAMES = {"Convolution2D": "Conv2D", "Convolution3D": "Conv3D", "Merge": "Concatenate"}
 
@@ -38,6 +41,8 @@ _MERGES = ("add", "subtract", "multiply", "maximum", "minimum")
 """Operations on two tensors that are layers as well."""
 
 _FACTOR = 6.0 / 5.0
+
+_DONKEYCAR_OUTPUTS = {name for kind in KINDS.values() for name in kind.output_names}
 
 _PICTURE_OUTPUT = "img_out"
 """Of the original's pilots of the type latent: the picture drawn again, which only training looks at."""
@@ -200,6 +205,8 @@ def _read_layer(entry: Mapping[str, Any], sources: tuple[str, ...]) -> Layer:
         return replace(_read_both_ways(config, name), sources=sources, path=path)
     if _is_operator(entry):
         return _read_operator(entry, name, sources)
+    if class_name == "Lambda" and (formula := read_formula(config.get("function"))):
+        return Layer("Rescaling", name, dict(zip(("scale", "offset"), formula, strict=True)), sources, path=path)
     settings = pick_settings(class_name, config, name)
     return Layer(class_name, name, settings, sources, path=path)
 
@@ -352,8 +359,11 @@ def _list_names(ends: Any) -> list[str]:
     return [ends[0]] if isinstance(ends[0], str) else [end[0] for end in ends]
 
 
-def read_gates(network: Network, keras_version: str) -> Network:
+def read_gates(network: Network, keras_version: str, is_ours: bool = False) -> Network:
     """Return a network, with weights, as it came from a file of a version of Keras ("2.2.4-tf"), in Keras 3's terms.
+
+    Args:
+        is_ours: A file with a header; its pictures are from 0 to 1.
 
     Raises:
         PilotError: It has hard_sigmoid elsewhere than at the gates of an LSTM or a GRU, or says something twice.
@@ -364,7 +374,7 @@ def read_gates(network: Network, keras_version: str) -> Network:
             f"the network says {wrong[0]!r} more than once, or as it came in; build it again with each output once, "
             "behind a layer, load its weights into that, and save it."
         )
-    if _takes_bytes(network, keras_version):
+    if not is_ours and (_takes_bytes(network, keras_version) or is_for_bytes(network, _DONKEYCAR_OUTPUTS)):
         network = scale_pictures(network)
     return express_layers(network if keras_version.startswith("3.") else scale_gates(network, _FACTOR))
 

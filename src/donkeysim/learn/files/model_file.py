@@ -199,7 +199,7 @@ def describe_model(model: Any) -> Network:
             holder = getattr(holder, "layer", holder).get_layer(name)
         return holder
 
-    return express_layers(network.fill(lambda layer: find(layer).get_weights()))
+    return express_layers(network.fill(lambda layer: find(layer).get_weights() if layer.sources else ()))
 
 
 def make_model(network: Network) -> Any:

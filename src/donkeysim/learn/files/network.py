@@ -7,7 +7,11 @@ layers by others stands in `layer_shapes`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import base64
+import math
+import operator
+import struct
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -81,6 +85,27 @@ EXPRESSED_SETTINGS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("DepthwiseConv2D", "SeparableConv2D"), (*_CONVOLUTION, *_ACTIVE)),
 }
 """The same of classes that `layer_shapes.express_layers` says by those above."""
+
+_LEAST_FACTOR = 0.02
+"""By which nobody divides pictures from 0 to 1; by 1/255 and 1/127.5 those from 0 to 255."""
+
+_KIND = 127
+"""The bits that say what a part of compiled Python is."""
+
+# Steps of compiled Python. From the fourth on they have an argument; that of the fifth says which sign it means.
+_RETURN, _CONSTANT, _TAKE, _FIRST_WITH_ARGUMENT, _ANY_SIGN = 83, 100, 124, 90, 122
+_SILENT = (0, 151)
+_MOST_STEPS = 200
+_SIGNS = {
+    (20, 0): operator.mul,
+    (23, 0): operator.add,
+    (24, 0): operator.sub,
+    (27, 0): operator.truediv,
+    (_ANY_SIGN, 0): operator.add,
+    (_ANY_SIGN, 5): operator.mul,
+    (_ANY_SIGN, 10): operator.sub,
+    (_ANY_SIGN, 11): operator.truediv,
+}
 
 _UNSCALED = ("Cropping2D", "ZeroPadding2D", "Resizing", "MaxPooling2D", "AveragePooling2D", "Dropout", "Flatten")
 """Layers that give 255 times as much where they take 255 times as much."""
@@ -157,6 +182,53 @@ def pick_settings(class_name: str, config: Mapping[str, Any], layer_name: str) -
     return settings
 
 
+def read_formula(function: Any) -> tuple[float, float] | None:
+    """Return scale and offset of a Lambda that says x * scale + offset; None of any other.
+
+    Keras keeps Python's own form of the compiled function: numbers, its steps, its constants. It is read, never run.
+    The forms of Python 3.5 to 3.12 are known.
+    """
+    try:
+        held = function["config"]["code"] if isinstance(function, Mapping) else function[0]
+        code = base64.b64decode(held)
+        begin = 22 if code[21] & _KIND == ord("s") else 26  # Python 3.8 to 3.10 have a number more before it
+        end = begin + 4 + struct.unpack_from("<I", code, begin)[0]
+        is_code = code[0] & _KIND == ord("c") and code[1:5] == b"\1\0\0\0" and code[begin - 1] & _KIND == ord("s")
+        if not is_code or end - begin > _MOST_STEPS:  # or not of one argument
+            return None
+        said = _follow(code[begin + 4 : end], _read_constants(code[end:]))
+        offset, scale = map(float, said.coef)
+    except (ValueError, TypeError, IndexError, KeyError, AttributeError, struct.error, ArithmeticError):
+        return None
+    return (scale, offset) if math.isfinite(scale) and math.isfinite(offset) else None
+
+
+def _read_constants(code: bytes) -> list[Any]:
+    constants, at = [], 2
+    for _ in range(code[1] if code[0] & _KIND == ord(")") else 0):
+        form = {"N": "", "i": "<i", "g": "<d"}[chr(code[at] & _KIND)]
+        constants.append(next(iter(struct.unpack_from(form, code, at + 1)), None))
+        at += 1 + struct.calcsize(form)
+    return constants
+
+
+def _follow(steps: bytes, constants: list[Any]) -> Any:
+    """Return what steps make of x, a number or a `Polynomial`; what is no arithmetic is an error of some kind."""
+    stack: list[Any] = []
+    at = 0
+    while (step := steps[at]) != _RETURN:
+        argument = steps[at + 1]
+        at += 2 if steps[2] else 3 if step >= _FIRST_WITH_ARGUMENT else 1  # Python 3.5 has steps of 1 and 3 bytes
+        if step == _TAKE and argument == 0:
+            stack.append(np.polynomial.Polynomial([0.0, 1.0]))
+        elif step == _CONSTANT:
+            stack.append(constants[argument])
+        elif step not in _SILENT:
+            second, first = stack.pop(), stack.pop()
+            stack.append(_SIGNS[step, argument if step == _ANY_SIGN else 0](first, second))
+    return stack.pop()
+
+
 def sort_layers(layers: list[Layer]) -> tuple[Layer, ...]:
     """Return layers so that each comes after its sources; an order that is right already stays.
 
@@ -178,13 +250,29 @@ def sort_layers(layers: list[Layer]) -> tuple[Layer, ...]:
     return tuple(done.values())
 
 
-def scale_pictures(network: Network) -> Network:
-    """Return a network that takes pictures from 0 to 1 where another takes them from 0 to 255, layer by layer.
+def is_for_bytes(network: Network, names: Container[str]) -> bool:
+    """Return whether a network brings pictures from 0 to 255 to its own scale first: by its mean, or by a factor.
 
-    Raises:
-        PilotError: A layer that takes the picture has no factor that could be 255 times as large.
+    Args:
+        names: Of the outputs of programs that divide pictures by 255 before any network; there a factor says nothing.
     """
-    bytes_from, layers = {network.inputs[0]}, []
+    place = network.inputs[0]
+    for layer in network.layers:
+        if place not in layer.sources:
+            continue
+        if layer.class_name == "Rescaling" and not all(name in names for name in network.outputs):
+            return bool(np.abs(layer.settings["scale"]).max() < _LEAST_FACTOR)
+        if layer.class_name == "BatchNormalization":
+            return bool(layer.weights and layer.weights[-2].max() > 1.0)
+        if layer.class_name not in _UNSCALED:
+            return False
+        place = layer.name
+    return False
+
+
+def scale_pictures(network: Network) -> Network:
+    """Return a network that takes pictures from 0 to 1 where another takes them from 0 to 255, layer by layer."""
+    bytes_from, scaled, layers = {network.inputs[0]}, dict[str, str](), list[Layer]()
     for layer in network.layers:
         if bytes_from.isdisjoint(layer.sources):
             layers.append(layer)
@@ -198,10 +286,10 @@ def scale_pictures(network: Network) -> Network:
             layers.append(layer)
             bytes_from.add(layer.name)
         else:
-            raise PilotError(
-                f"the layer {layer.name!r} takes pictures from 0 to 255, as pilots of donkeycar 2 do; put a Rescaling "
-                "of 255 before it, and save the pilot with Keras 2.3 or newer."
-            )
+            for source in sorted(bytes_from.intersection(layer.sources) - scaled.keys()):
+                scaled[source] = f"{source}_to_255"
+                layers.append(Layer("Rescaling", scaled[source], {"scale": 255.0, "offset": 0.0}, (source,)))
+            layers.append(replace(layer, sources=tuple(scaled.get(source, source) for source in layer.sources)))
     return replace(network, layers=tuple(layers))
 
 
