@@ -130,10 +130,12 @@ class NetworkPilot:
             image = convert_to_grey(image)
         if image.shape != self.image_shape:
             height, width, depth = self.image_shape
+            way = "set IMAGE_W, IMAGE_H and IMAGE_DEPTH to the pilot's, or train one for this size."
+            if depth not in (1, 3):
+                way = "cameras here have 1 or 3: a pilot looks at one picture at a time, export it for one."
             raise PilotError(
                 f"this pilot was made for pictures of {width}x{height} with {depth} channels, but got "
-                f"{image.shape[1]}x{image.shape[0]} with {image.shape[-1]}; set IMAGE_W, IMAGE_H and IMAGE_DEPTH "
-                "to the pilot's, or train one for this size."
+                f"{image.shape[1]}x{image.shape[0]} with {image.shape[-1]}; {way}"
             )
         return image
 

@@ -210,6 +210,52 @@ def test_an_onnx_file_of_another_tool_takes_pictures_either_way_round(tmp_path, 
     assert load_pilot(path).run(PICTURE) == pytest.approx(expected.tolist(), abs=1e-5)
 
 
+@pytest.mark.parametrize("kind", [TensorProto.FLOAT, TensorProto.FLOAT16])
+def test_inputs_and_outputs_of_an_onnx_file_may_come_in_any_order(kind, tmp_path):
+    numbers = helper.make_tensor_value_info("imu_in", kind, [1, 6])
+    picture = helper.make_tensor_value_info("img_in", kind, [1, 12, 16, 3])
+    ends = [helper.make_tensor_value_info(name, kind, [1, 1]) for name in ("throttle_out", "steering_out")]
+    nodes = [
+        helper.make_node("ReduceMean", ["imu_in"], ["steering_out"], axes=[1], keepdims=1),
+        helper.make_node("ReduceMean", ["img_in"], ["mean"], axes=[1, 2], keepdims=0),
+        helper.make_node("ReduceMean", ["mean"], ["throttle_out"], axes=[1], keepdims=1),
+    ]
+    graph = helper.make_graph(nodes, "g", [numbers, picture], ends)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    (tmp_path / "theirs.onnx").write_bytes(model.SerializeToString())
+    pilot = load_pilot(tmp_path / "theirs.onnx")
+    assert pilot.kind == "imu"
+    answer = pilot.run(np.full((12, 16, 3), 51, np.uint8), 0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+    assert answer == pytest.approx((0.25, 0.2), abs=1e-3)
+
+
+@pytest.mark.parametrize("ending", [".h5", ".keras", ".tflite"])
+def test_a_throttle_that_comes_before_the_angle_is_no_angle(ending, tmp_path):
+    keras = import_keras()
+    x = keras.layers.Flatten()(picture := keras.Input((24, 32, 3)))
+    outputs = [keras.layers.Dense(1, name=name, kernel_initializer="zeros")(x) for name in ("throttle", "steering")]
+    model = keras.Model(picture, outputs)
+    for layer, value in zip(model.layers[-2:], (0.75, -0.5), strict=True):
+        layer.bias.assign([value])
+    model.save(path := tmp_path / f"theirs{ending.replace('.tflite', '.h5')}")
+    if ending == ".tflite":
+        path = write_lite(*read_network(path), path, None)[0]
+    assert load_pilot(path).run(make_picture(3, (24, 32, 3))) == pytest.approx((-0.5, 0.75))
+
+
+def test_a_file_that_takes_several_pictures_at_once_names_their_channels(tmp_path):
+    graph = helper.make_graph(
+        [helper.make_node("ReduceMean", ["input"], ["command"], axes=[2, 3], keepdims=0)],
+        "g",
+        [helper.make_tensor_value_info("input", TensorProto.FLOAT, [1, 2, 12, 16])],
+        [helper.make_tensor_value_info("command", TensorProto.FLOAT, [1, 2])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    (tmp_path / "theirs.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(PilotError, match=r"for pictures of 16x12 with 2 channels, .* cameras here have 1 or 3"):
+        load_pilot(tmp_path / "theirs.onnx").run(PICTURE)
+
+
 @pytest.mark.original("Pilots", "`.onnx` with its weights in `.onnx.data`, as PyTorch exports it", "drives")
 def test_an_onnx_file_whose_weights_lie_beside_it_drives_wherever_one_works(linear_h5, tmp_path):
     folder = tmp_path / "models"

@@ -19,6 +19,9 @@ from donkeysim.learn.files.tflite_metadata import SIGNATURE, read_metadata
 _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 """Setting of onnxruntime: where files of weights lie that an ONNX file names, as PyTorch exports them."""
 
+_TYPES = {"tensor(uint8)": np.uint8, "tensor(float)": np.float32, "tensor(float16)": np.float16}
+"""Of the inputs of an ONNX file."""
+
 
 @dataclass(frozen=True)
 class Port:
@@ -86,17 +89,18 @@ class OnnxSession:
             raise PilotError(
                 f"{path} is not an .onnx file that onnxruntime {onnxruntime.__version__} can run: {reason}"
             ) from error
-        given = self._session.get_inputs()
+        given = sorted(self._session.get_inputs(), key=lambda port: -len(port.shape))
         _check_types(given, path)
         self.inputs = tuple(_read_port(port, path) for port in given)
-        self.outputs = tuple(_read_port(port, path) for port in self._session.get_outputs())
-        self._has_bytes = given[0].type == "tensor(uint8)"
+        outputs = [_read_port(port, path) for port in self._session.get_outputs()]
+        self.outputs = tuple(outputs[place] for place in _order_outputs([port.name for port in outputs]))
+        self._types = [_TYPES[port.type] for port in given]
         try:
             self.header = read_header(kept.get(HEADER_KEY))
         except PilotError as error:
             raise PilotError(f"{path}: {error}") from error
         shape = self.inputs[0].shape  # files that PyTorch exports have the channels before the height
-        self._has_channels_first = len(shape) in (3, 4) and shape[-1] not in (1, 3) and shape[-3] in (1, 3)
+        self._has_channels_first = len(shape) in (3, 4) and 4 * shape[-3] <= min(shape[-2:])
 
     @property
     def image_shape(self) -> tuple[int, ...]:
@@ -108,20 +112,30 @@ class OnnxSession:
         """Return the outputs for one picture; see `PilotSession.run`."""
         if self._has_channels_first:
             image = np.moveaxis(image, -1, -3)
-        if not self._has_bytes:
+        if self._types[0] != np.uint8:
             image = image.astype(np.float32) * np.float32(1.0 / 255.0)
-        values = [np.ascontiguousarray(image), *others]
-        feed = {port.name: value[None] for port, value in zip(self.inputs, values, strict=True)}
-        return [np.asarray(output[0], dtype=np.float32) for output in self._session.run(None, feed)]
+        feed = {
+            port.name: np.ascontiguousarray(value, dtype=kind)[None]
+            for port, value, kind in zip(self.inputs, [image, *others], self._types, strict=True)
+        }
+        names = [port.name for port in self.outputs]
+        return [np.asarray(output[0], dtype=np.float32) for output in self._session.run(names, feed)]
 
 
 def _check_types(inputs: Sequence[Any], path: Path) -> None:
-    allowed = ("tensor(uint8)", "tensor(float)")
-    if not inputs or inputs[0].type not in allowed or any(port.type != allowed[1] for port in inputs[1:]):
+    types = [port.type for port in inputs]
+    if not types or not set(types) <= _TYPES.keys() or "tensor(uint8)" in types[1:]:
         raise PilotError(
             f"{path} takes {', '.join(f'{port.name}: {port.type}' for port in inputs) or 'nothing'}; a pilot takes "
-            "the picture as uint8 or float32 first, then float32."
+            "the picture as uint8 or float32, and beside it float32 (or float16 in place of either)."
         )
+
+
+def _order_outputs(names: list[str]) -> list[int]:
+    """Return the order of outputs that puts the angle before the throttle, where their names say which is which."""
+    first, second, *_ = *map(str.lower, names), "", ""
+    is_turned = "throttle" in first and any(word in second for word in ("angle", "steer"))
+    return [1, 0, *range(2, len(names))] if is_turned else list(range(len(names)))
 
 
 def _read_port(port: Any, path: Path) -> Port:
@@ -159,7 +173,8 @@ class TfliteSession:
         names = self._read_names()
         self._given = _sort_ends(self._interpreter.get_input_details(), names[0])
         self._given.sort(key=lambda end: -len(end["shape"]))
-        self._said = _sort_ends(self._interpreter.get_output_details(), names[1])
+        said = _sort_ends(self._interpreter.get_output_details(), names[1])
+        self._said = [said[place] for place in _order_outputs([end["port"] for end in said])]
         self.inputs = tuple(Port(end["port"], tuple(map(int, end["shape"][1:]))) for end in self._given)
         self.outputs = tuple(Port(end["port"], tuple(map(int, end["shape"][1:]))) for end in self._said)
         if len(self.image_shape) not in (3, 4):
