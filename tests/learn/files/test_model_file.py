@@ -322,6 +322,7 @@ def make_newer_header(*told):
         (".pkl", "in fastai: torch.onnx.export"),
         (".pb", "tf2onnx.convert --graphdef"),
         (".json", r"model\.save"),
+        (".zip", "a policy of Stable-Baselines3, export it"),
     ],
 )
 def test_a_file_that_must_be_converted_says_how(ending, hint, tmp_path):
@@ -453,8 +454,9 @@ def test_a_missing_pilot_is_answered_with_those_beside_it(linear_h5):
     folder = linear_h5.with_name("saved")
     folder.mkdir()
     (folder / "saved_model.pb").touch()
-    with pytest.raises(PilotError, match=r"tf2onnx\.convert --saved-model"):
-        load_pilot(folder)
+    for path in (folder, folder / "saved_model.pb"):
+        with pytest.raises(PilotError, match=r"tf2onnx\.convert --saved-model .*saved "):
+            load_pilot(path)
     with pytest.raises(PilotError, match=r"they end in \.h5, \.keras, \.onnx, \.tflite"):
         load_pilot(linear_h5.with_name("linear.png"))
 
@@ -467,6 +469,41 @@ def test_a_file_of_rubbish_is_refused_in_one_sentence(ending, content, tmp_path)
     with pytest.raises(PilotError, match="pilot") as caught:
         load_pilot(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", [".h5", ".keras", ".onnx", ".tflite"])
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "is empty; copy or download it again"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0", "only says where Git LFS keeps the pilot"),
+        (b"\n<!DOCTYPE html>\n<html>", "is a web page; download the pilot itself"),
+        (b"<html lang=en>", "is a web page"),
+    ],
+)
+def test_what_was_downloaded_in_place_of_a_pilot_is_named(ending, content, told, tmp_path):
+    path = tmp_path / f"pilot{ending}"
+    path.write_bytes(content)
+    with pytest.raises(PilotError, match=told):
+        load_pilot(path)
+
+
+@pytest.mark.parametrize("ending", [".h5", ".keras", ".tflite"])
+@pytest.mark.parametrize("name", ["pilot.h5", "pilot.keras", "pilot.tflite", "pilot.onnx", "pilot.zip", "pilot"])
+def test_a_file_is_what_is_in_it_whatever_its_name(ending, name, tmp_path):
+    model = get_model("linear")
+    (tmp_path / "other").mkdir()
+    save_model(model, right := tmp_path / f"other/right{ending}", "linear", DefaultConfig)
+    right.rename(tmp_path / name)
+    assert load_pilot(tmp_path / name).kind == "linear"
+    save_model(model, tmp_path / f"pilot{ending}", "linear", DefaultConfig)
+    assert load_pilot(tmp_path / f"pilot{ending}").kind == "linear"
+
+
+def test_a_file_is_written_as_it_is_called_whatever_lies_there(linear_h5):
+    linear_h5.rename(linear_h5.with_name("linear.onnx"))
+    save_model(get_model("linear"), linear_h5.with_name("linear.onnx"), "linear", DefaultConfig)
+    onnx.load(linear_h5.with_name("linear.onnx"))
 
 
 @pytest.mark.parametrize("ending", [".h5", ".keras", ".onnx"])

@@ -1,6 +1,7 @@
 """Pilots' files by their ending: what is written, what is read, and a sentence for each that is neither."""
 
 import json
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,40 +25,65 @@ MOST_NAMED = 12
 CONVERSIONS = {
     ".savedmodel": "python -m tf2onnx.convert --saved-model {path} --output {base}.onnx",
     ".trt": "a TensorRT engine runs on its own GPU only; give the .h5 that it was made from",
-    ".pth": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
+    ".pth": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx'), for donkeycar's as docs/pilots.md says",
     ".pt": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
     ".pb": "python -m tf2onnx.convert --graphdef {path} --inputs IN:0 --outputs OUT:0 --output {base}.onnx",
     ".pkl": "in fastai: torch.onnx.export(learner.model, picture, '{base}.onnx')",
-    ".ckpt": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx')",
+    ".ckpt": "in PyTorch: torch.onnx.export(model, picture, '{base}.onnx'), for donkeycar's as docs/pilots.md says",
+    ".zip": "unpack it, or, if it is a policy of Stable-Baselines3, export it: From other formats in docs/pilots.md",
     ".json": "in the original: load it with its weights and save all as one file, model.save('{base}.h5')",
     ".weights": "in the original: load it with its .json and save all as one file, model.save('{base}.h5')",
 }
 """Endings of pilots that must be converted first, and how."""
 
+_INSTEAD = {
+    b"version https://git-lfs": "only says where Git LFS keeps the pilot; get it by 'git lfs pull' in its repository",
+    b"<!doctype html": "is a web page; download the pilot itself, on GitHub by 'Download raw file'",
+    b"<html": "is a web page; download the pilot itself, on GitHub by 'Download raw file'",
+}
+"""What files begin with that were downloaded in place of a pilot, and what each of them is."""
+
 
 def check_ending(path: Path) -> str:
-    """Return the ending of a pilot's file in lower case; ".h5" of any file with HDF5 in it.
+    """Return the ending of a pilot's file in lower case, whatever its name, where its content tells.
 
     Raises:
         PilotError: Another ending; the sentence says how to convert what other programs write.
     """
+    path = path.absolute().parent if path.name == "saved_model.pb" else path
     ending = ".savedmodel" if (path / "saved_model.pb").is_file() else path.suffix.lower()
+    if content := _find_content(path, ending):  # donkeycar 2 wrote pilots without an ending, other programs .hdf5
+        return content
     if ending in ENDINGS:
         return ending
-    if _is_hdf5(path):  # donkeycar 2 wrote pilots without an ending, other programs .hdf5
-        return ".h5"
     if ending in CONVERSIONS:
         way = CONVERSIONS[ending].format(path=path, base=path.with_suffix(""))
         raise PilotError(f"{path} must be converted first; {_list_same(path) or way}.")
     raise PilotError(f"{path} is not a pilot's file; they end in {', '.join(ENDINGS)}.")
 
 
-def _is_hdf5(path: Path) -> bool:
+def _find_content(path: Path, ending: str) -> str | None:
+    """Return the ending that fits what is in a file; None where that is not known.
+
+    Raises:
+        PilotError: It is called like a pilot, but holds what was downloaded in its place.
+    """
     try:
         with path.open("rb") as file:
-            return file.read(8) == b"\x89HDF\r\n\x1a\n"
-    except OSError:
-        return False
+            head = file.read(64)
+            if head[4:8] == b"TFL3" or head.startswith(b"\x89HDF\r\n\x1a\n"):
+                return ".tflite" if head[4:8] == b"TFL3" else ".h5"
+            if head.startswith(b"PK") and {"config.json", "metadata.json"} <= set(zipfile.ZipFile(file).namelist()):
+                return ".keras"
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
+        return None
+    if ending in ENDINGS:
+        if not head:
+            raise PilotError(f"{path} is empty; copy or download it again.")
+        for begin, what in _INSTEAD.items():
+            if head.lstrip().lower().startswith(begin):
+                raise PilotError(f"{path} {what}.")
+    return None
 
 
 def _list_same(path: Path) -> str:
@@ -83,7 +109,7 @@ def save_model(
         PilotError: Another ending, a place that cannot be written, or a layer that the ending cannot hold.
     """
     path = Path(path)
-    ending = check_ending(path)
+    ending = path.suffix.lower() if path.suffix.lower() in ENDINGS else check_ending(path)
     header = make_header(kind, config, places, cars)
     with replace_file(path, PilotError) as beside:
         if ending == ".keras":
@@ -159,7 +185,7 @@ def read_onnx(path: Path) -> bytes:
         PilotError: There is no such file, it is broken or finished in another form, or has a layer that ONNX has not.
         DonkeySimError: The packages for that are missing.
     """
-    if path.suffix.lower() == ".onnx":
+    if check_ending(path) == ".onnx":
         check_exists(path)
         return path.read_bytes()
     from donkeysim.learn.files.onnx_writer import make_onnx
