@@ -128,6 +128,7 @@ WAYS = {
     "dark": lambda r, f: repaint(r, f, lambda p, _i: p.point(lambda value: value // 16), is_middle(r)),
     "still": lambda r, _: stop(r, 0.0),
     "frozen": lambda r, _: stop(r, None),
+    "units": lambda records, _: steer(records, lambda angle, _: 25.0 * angle),
     "saturated": lambda r, _: steer(r, lambda angle, _i: 1.0 if angle > 0.0 else -1.0),
     "trembling": lambda r, _: steer(r, lambda angle, i: float(np.clip(angle + (-0.15, 0.15)[i % 2], -1.0, 1.0))),
     "right_only": drive_to_the_right,

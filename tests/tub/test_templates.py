@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from donkeysim.cli.donkey import run
 from donkeysim.core.errors import DonkeySimError, TubError
@@ -12,7 +13,9 @@ from donkeysim.drive.tub_page import create_app
 from donkeysim.learn.dataset import read_records
 from donkeysim.learn.kinds import get_kind
 from donkeysim.learn.pilot import BUILT_IN_PILOT
+from donkeysim.tub.edit import refuse_old_format
 from donkeysim.tub.film import FilmOptions, draw_frame
+from donkeysim.tub.folder import split_paths
 from donkeysim.tub.formats.convert import convert
 from donkeysim.tub.reader import COMMAND_KEYS, TubReader, find_command_keys, read_command
 from donkeysim.tub.writer import TubWriter
@@ -94,3 +97,61 @@ def test_tubplot_compares_with_what_another_template_recorded(tmp_path, monkeypa
     shutil.copy(BUILT_IN_PILOT, tmp_path / "mine.onnx")
     monkeypatch.chdir(tmp_path)
     assert run(["tubplot", "--tub", "data", "--model", "mine.onnx", "--noshow"]) == 0, capsys.readouterr().err
+
+
+LOG_ROWS = {
+    "plain": (lambda name: f"/home/you/Desktop/data/IMG/{name}", "", ""),
+    "of Windows": (lambda name: f"C:\\Users\\you\\data\\IMG\\{name}", "", "\ufeff"),
+    "with names": (lambda name: f"IMG/{name}", " ", "center,left,right,steering,throttle,brake,speed\n"),
+}
+"""How Udacity's simulator names pictures, what follows its commas, and what stands above its first row."""
+
+
+def write_log(folder, kind, rows=30):
+    """Write a drive as Udacity's simulator does."""
+    name, blank, above = LOG_ROWS[kind]
+    (folder / "IMG").mkdir(parents=True)
+    lines = []
+    for number in range(rows):
+        names = [
+            f"{side}_2016_12_01_13_30_{48 + number // 10}_{number % 10}00.jpg" for side in ("center", "left", "right")
+        ]
+        for place, file in enumerate(names):
+            Image.fromarray(make_picture(3 * number + place)).save(folder / "IMG" / file)
+        lines.append(f",{blank}".join([*map(name, names), f"{number / rows - 0.5}", "0.25", "0", "20.1"]))
+    (folder / "driving_log.csv").write_text(above + "\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+@pytest.mark.original("Tubs", "`driving_log.csv` and `IMG` of Udacity's simulator", "read, the middle camera")
+@pytest.mark.parametrize("kind", LOG_ROWS)
+def test_a_drive_of_udacity_s_simulator_is_a_tub_to_read(tmp_path, kind):
+    folder = write_log(tmp_path / "drive", kind)
+    tub = TubReader(folder)
+    records = list(tub)
+    assert (len(tub), tub.inputs[0], tub.types[0]) == (30, "cam/image_array", "image_array")
+    assert read_command(records[0]) == (-0.5, 0.25)
+    assert [records[10].timestamp_ms - records[place].timestamp_ms for place in (0, 9, 11)] == [1000, 100, -100]
+    assert records[1].follows(records[0])
+    expected = np.asarray(Image.open(folder / "IMG/center_2016_12_01_13_30_48_100.jpg"))
+    assert (records[1].load_image() == expected).all()
+    assert len(read_records([folder], get_kind("linear")).angle) == 30
+    assert convert(folder, tmp_path / "tub", "tub").count == 30
+    assert len(TubReader(tmp_path / "tub")) == 30
+    shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path, "drive")
+    assert len(TubReader(split_paths(str(tmp_path / "packed.zip"))[0])) == 30
+    with pytest.raises(TubError, match="there are tubs inside it, give one of them: drive, packed/drive, tub"):
+        TubReader(tmp_path)
+    with pytest.raises(TubError, match="can be read but not changed; donkey convert makes one"):
+        refuse_old_format(folder)
+
+
+def test_a_log_with_broken_rows_loses_those_only(tmp_path):
+    folder = write_log(tmp_path / "drive", "plain")
+    path = folder / "driving_log.csv"
+    lines = path.read_text().splitlines()
+    lines[3] = lines[3].split(",")[0]
+    lines[4] = "center_x.jpg,,,left,fast,0,0"
+    path.write_text("\n".join(lines) + "\n\nIMG/cen")
+    assert len(read_records([folder], get_kind("linear")).angle) == 28
+    assert len(list(TubReader(folder).iterate_seen())) == 29

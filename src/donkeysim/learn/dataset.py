@@ -15,6 +15,7 @@ from donkeysim.car.config import describe_failure, search_first
 from donkeysim.core.errors import DonkeySimError, SpecError, TubError, format_count, shorten
 from donkeysim.core.types import BoolArray, Float32Array, FloatArray, LongArray
 from donkeysim.learn.kinds import LOCATION_KEY, PilotKind, PilotSpec, Targets, encode_targets
+from donkeysim.tub.flaws import MOST_COMMAND
 from donkeysim.tub.reader import TubReader, TubRecord, describe_command_keys, find_command_keys, read_channel
 from donkeysim.tub.values import read_number
 
@@ -23,10 +24,6 @@ _log = logging.getLogger(__name__)
 # The noise of a stick that nobody touches.
 LEAST_STEERING = 0.01
 """Records whose angles all lie in a range narrower than this are of a car that was never steered."""
-
-
-MOST_COMMAND = 1.05
-"""Steering and throttle beyond are in other units; a little above 1 is what a joystick's scale makes."""
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,9 @@ class TubLock:
 def refuse_old_format(folder: Path) -> None:
     """Raise TubError when a folder holds a tub of the format before 2."""
     if not (folder / MANIFEST_NAME).exists() and is_old_format(folder):
-        raise TubError(f"the tub {folder} is of the format before 2, which can be read but not changed.")
+        raise TubError(
+            f"the tub {folder} is of a format before 2: it can be read but not changed; donkey convert makes one of 2."
+        )
 
 
 def open_for_change(folder: Path) -> Manifest:

@@ -57,6 +57,9 @@ JERK = 0.1
 MOST_JERKS = 0.05
 """Share of the records with one."""
 
+MOST_COMMAND = 1.05
+"""Steering and throttle beyond are in other units; a little above 1 is what a joystick's scale makes."""
+
 LEAST_STEERING = 0.02
 """Standard deviation of the steering, below which nobody steered."""
 
@@ -215,6 +218,15 @@ def _judge_commands(glance: Glance) -> Iterator[Flaw]:
     yield from _find_share("no_commands", glance, ~known, 0.0)
     angle = glance.angle[known]
     if len(angle) < LEAST_RECORDS:
+        return
+    is_beyond = known & (np.maximum(np.abs(glance.angle), np.abs(glance.throttle)) > MOST_COMMAND)
+    if is_beyond.any():
+        ranges = [
+            f"{values[known].min():.4g} … {values[known].max():.4g}" for values in (glance.angle, glance.throttle)
+        ]
+        yield Flaw(
+            "units", dict(zip(("angle", "throttle"), ranges, strict=True)), (), _choose_examples(glance, is_beyond)
+        )
         return
     if float(np.quantile(np.abs(glance.throttle[known]), 0.95)) <= NO_THROTTLE:
         yield Flaw("no_throttle", {}, (), _choose_examples(glance, known))

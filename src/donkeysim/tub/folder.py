@@ -17,7 +17,7 @@ from pathlib import Path
 
 from donkeysim.core.errors import TubError
 from donkeysim.core.files import make_folder
-from donkeysim.tub.manifest import MANIFEST_NAME, OLD_MANIFEST_NAME, has_records
+from donkeysim.tub.manifest import LOG_NAME, MANIFEST_NAME, OLD_MANIFEST_NAME, has_records
 from donkeysim.tub.old_format import RECORD_NAME, is_old_format
 from donkeysim.tub.reader import TubReader
 
@@ -204,7 +204,7 @@ def _find_tub(file: zipfile.ZipFile | tarfile.TarFile, path: Path) -> Path:
             most = f"{_MOST_UNPACKED >> 30} GB or {_MOST_ENTRIES} files"
             raise TubError(f"{path} holds more than {most}; unpack it yourself if you trust it.")
     found = {name.parent for name in names if name.name == MANIFEST_NAME} or {
-        name.parent for name in names if name.name == OLD_MANIFEST_NAME or RECORD_NAME.fullmatch(name.name)
+        name.parent for name in names if name.name in (OLD_MANIFEST_NAME, LOG_NAME) or RECORD_NAME.fullmatch(name.name)
     }
     if len(found) != 1:
         raise TubError(f"{path} holds {len(found) or 'no'} tubs; it takes a packed file with one, or the tub's folder.")

@@ -30,6 +30,9 @@ MANIFEST_NAME = "manifest.json"
 OLD_MANIFEST_NAME = "meta.json"
 """Of the format before 2."""
 
+LOG_NAME = "driving_log.csv"
+"""Of Udacity's simulator; see `old_format`."""
+
 IMAGE_FOLDER = "images"
 DEFAULT_CATALOG_LENGTH = 1000
 """Records per catalog."""
@@ -217,8 +220,8 @@ def name_catalog(number: int) -> str:
 
 def name_inner(folder: Path) -> str:
     """Return a hint at the tubs inside a folder, or nothing."""
-    marks = (MANIFEST_NAME, OLD_MANIFEST_NAME)
-    inner = sorted({path.parent.name for name in marks for path in folder.glob(f"*/{name}")})
+    marks = [f"{depth}/{name}" for name in (MANIFEST_NAME, OLD_MANIFEST_NAME, LOG_NAME) for depth in ("*", "*/*")]
+    inner = sorted({path.parent.relative_to(folder).as_posix() for mark in marks for path in folder.glob(mark)})
     more = f" and {len(inner) - 3} more" if len(inner) > 3 else ""
     return f"; but there are tubs inside it, give one of them: {', '.join(inner[:3])}{more}" if inner else ""
 

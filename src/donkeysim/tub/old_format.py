@@ -2,18 +2,23 @@
 
 `meta.json` holds inputs, types, when the drive began [s since 1970], and the user's metadata; a record's `milliseconds`
 count from that beginning. `exclude.json`, where there is one, lists the numbers of records that were cut out.
+
+So is what Udacity's simulator records: `driving_log.csv`, a row each of three pictures (the middle one is taken),
+steering and throttle; the pictures lie in `IMG`, and their names say when they were taken.
 """
 
+import csv
 import json
 import logging
 import os
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from donkeysim.core.errors import TubError
-from donkeysim.tub.manifest import OLD_MANIFEST_NAME, Manifest
+from donkeysim.tub.manifest import LOG_NAME, OLD_MANIFEST_NAME, Manifest
 from donkeysim.tub.values import PICTURE_ENDINGS, name_type, read_number
 
 logger = logging.getLogger(__name__)
@@ -21,10 +26,14 @@ logger = logging.getLogger(__name__)
 RECORD_NAME = re.compile(r"record_(\d+)\.json")
 """File of a record."""
 
+_LOG_FOLDER = "IMG"
+_BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
 
 def is_old_format(folder: Path) -> bool:
     """Return whether a folder holds a tub of the old format."""
-    return (folder / OLD_MANIFEST_NAME).is_file() or (folder.is_dir() and bool(_list_files(folder)))
+    is_named = any((folder / name).is_file() for name in (OLD_MANIFEST_NAME, LOG_NAME))
+    return is_named or (folder.is_dir() and bool(_list_files(folder)))
 
 
 def read_old_manifest(folder: Path) -> Manifest:
@@ -49,7 +58,7 @@ def read_old_manifest(folder: Path) -> Manifest:
         [str(kind) for kind in meta.get("types", ())],
         metadata,
         {"created_at": meta["start"]} if "start" in meta else {},
-        current_index=len(positions),
+        current_index=len(positions) or sum(1 for _ in _read_log(folder)),
         deleted_indexes={positions[number] for number in excluded if number in positions},
     )
 
@@ -60,6 +69,7 @@ def read_old_records(folder: Path, started_at: float) -> Iterator[tuple[int, dic
     Args:
         started_at: When the drive began [s since 1970].
     """
+    yield from _read_log(folder)
     for position, (number, name) in enumerate(_list_files(folder)):
         try:
             content = json.loads((folder / name).read_bytes())
@@ -70,6 +80,27 @@ def read_old_records(folder: Path, started_at: float) -> Iterator[tuple[int, dic
         values = {key: _strip_folder(folder, value) for key, value in content.items() if not key.startswith("_")}
         timestamp = int(started_at * 1000) + int(read_number(milliseconds) or 0)
         yield position, {**values, "_index": number, "_timestamp_ms": timestamp}
+
+
+def _read_log(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield position and content of every row of Udacity's log, where there is one, as `read_old_records` does."""
+    if not (path := folder / LOG_NAME).is_file() or _list_files(folder):
+        return
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        rows = csv.reader((line.replace("\0", "") for line in file), skipinitialspace=True)
+        for position, row in enumerate(row for row in rows if row and row[0].strip() != "center"):
+            angle, throttle = (read_number(value.strip()) for value in (*row[3:5], "", "")[:2])
+            name = PureWindowsPath(row[0].strip()).name  # takes both kinds of slashes
+            try:
+                taken = datetime.strptime(name.partition("_")[2], "%Y_%m_%d_%H_%M_%S_%f.jpg").replace(tzinfo=UTC)
+            except ValueError:
+                taken = _BEGINNING
+            picture = f"{_LOG_FOLDER}/{name}" if (folder / _LOG_FOLDER / name).is_file() else name
+            values = {"cam/image_array": picture, "user/angle": angle, "user/throttle": throttle, "user/mode": "user"}
+            yield (
+                position,
+                {**values, "_index": position, "_timestamp_ms": round(1000 * (taken - _BEGINNING).total_seconds())},
+            )
 
 
 def _list_files(folder: Path) -> list[tuple[int, str]]:
