@@ -151,8 +151,8 @@ SPARED = [
     ("AUGMENTATIONS = ['FOG']", "AUGMENTATIONS is ['FOG'], but takes a list, each one of 'BRIGHTNESS', ", "training"),
     ("CONTROLLER_TYPE = 'ibus'", "CONTROLLER_TYPE is 'ibus', but takes one of 'ps3', ", "a joystick"),
     (
-        "DEFAULT_MODEL_TYPE = 'fastai_linear'",
-        "DEFAULT_MODEL_TYPE is 'fastai_linear', but takes one of 'linear', ",
+        "DEFAULT_MODEL_TYPE = 'resnet18'",
+        "DEFAULT_MODEL_TYPE is 'resnet18', but takes one of 'linear', ",
         "a pilot whose kind is not given",
     ),
 ]

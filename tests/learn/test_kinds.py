@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from donkeysim.car.keys import KINDS as CONFIG_KINDS
 from donkeysim.core.errors import SpecError
 from donkeysim.learn.kinds import KINDS, PilotSpec, decode_outputs, encode_targets, get_kind
 
@@ -64,11 +65,16 @@ def test_a_location_is_one_of_those_that_the_configuration_counts():
 
 
 @pytest.mark.original(
-    "Pilots", "`--type tflite_linear`, `tensorrt_linear`", "mean `linear`: the file says what runs it"
+    "Pilots",
+    "`--type tflite_linear`, `tensorrt_linear`, `fastai_linear`, `coral_tflite_linear`",
+    "mean `linear`: the file says what runs it",
 )
 def test_the_originals_prefixes_name_the_same_types():
     assert get_kind("tflite_linear") is KINDS["linear"]
     assert get_kind("tensorrt_rnn") is KINDS["rnn"]
+    for name in ("fastai_linear", "coral_tflite_linear"):
+        assert get_kind(name) is KINDS["linear"]
+        assert CONFIG_KINDS["DEFAULT_MODEL_TYPE"].takes(name)
 
 
 def test_examples_take_as_many_records_as_the_type_looks_back():

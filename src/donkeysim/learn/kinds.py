@@ -206,12 +206,12 @@ def _one_hot(bins: FloatArray | LongArray, count: int) -> Float32Array:
 
 
 def get_kind(name: str) -> PilotKind:
-    """Return a kind by its name; the original's prefixes `tflite_` and `tensorrt_` are dropped.
+    """Return a kind by its name; the original's prefixes, which say what runs a pilot, are dropped.
 
     Raises:
         SpecError: There is no such kind.
     """
-    bare = name.removeprefix("tflite_").removeprefix("tensorrt_")
+    bare = re.sub("^(coral_tflite|fastai|tensorrt|tflite)_", "", name)
     if bare not in KINDS:
         raise SpecError(describe_unknown("type of pilot", name, KINDS))
     return KINDS[bare]
