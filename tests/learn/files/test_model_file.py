@@ -749,3 +749,17 @@ def test_a_network_that_a_donkeycar_trained_gets_pictures_from_0_to_1_whatever_i
     seen = make_picture(3, (60, 80, 3))
     expected = [float(x) for part in predict(model, seen[None].astype(np.float32) / 255.0) for x in np.ravel(part)]
     assert load_pilot(tmp_path / "a.h5").run(seen) == pytest.approx(expected, rel=1e-4)
+
+
+def test_numbers_beside_the_picture_with_a_mean_above_1_are_left_as_they_are(tmp_path):
+    keras = import_keras()
+    numbers, picture = keras.Input((6,), name="imu_in"), keras.Input((24, 32, 3), name="img_in")
+    normal = keras.layers.BatchNormalization()(numbers)
+    seen = keras.layers.Flatten()(keras.layers.Conv2D(2, 5, strides=4)(picture))
+    model = keras.Model([numbers, picture], keras.layers.Dense(2)(keras.layers.Concatenate()([normal, seen])))
+    norm = next(layer for layer in model.layers if isinstance(layer, keras.layers.BatchNormalization))
+    norm.set_weights([np.full(6, value) for value in (1.0, 0.0, 9.8, 4.0)])
+    model.save(tmp_path / "imu.h5")
+    image, channels = make_picture(3, (24, 32, 3)), np.arange(6, dtype=np.float32)
+    (expected,) = predict(model, [channels[None], image[None].astype(np.float32) / 255.0])
+    assert load_pilot(tmp_path / "imu.h5").run(image, *channels) == pytest.approx(expected, rel=1e-4)

@@ -250,13 +250,17 @@ def sort_layers(layers: list[Layer]) -> tuple[Layer, ...]:
     return tuple(done.values())
 
 
+def _find_picture(network: Network) -> str:
+    return max(network.inputs, key=lambda name: len(network.find(name).settings["shape"]))
+
+
 def is_for_bytes(network: Network, names: Container[str]) -> bool:
     """Return whether a network brings pictures from 0 to 255 to its own scale first: by its mean, or by a factor.
 
     Args:
         names: Of the outputs of programs that divide pictures by 255 before any network; there a factor says nothing.
     """
-    place = network.inputs[0]
+    place = _find_picture(network)
     for layer in network.layers:
         if place not in layer.sources:
             continue
@@ -272,7 +276,7 @@ def is_for_bytes(network: Network, names: Container[str]) -> bool:
 
 def scale_pictures(network: Network) -> Network:
     """Return a network that takes pictures from 0 to 1 where another takes them from 0 to 255, layer by layer."""
-    bytes_from, scaled, layers = {network.inputs[0]}, dict[str, str](), list[Layer]()
+    bytes_from, scaled, layers = {_find_picture(network)}, dict[str, str](), list[Layer]()
     for layer in network.layers:
         if bytes_from.isdisjoint(layer.sources):
             layers.append(layer)
