@@ -12,9 +12,10 @@ import pytest
 
 from donkeysim.core.errors import TubError
 from donkeysim.tub import folder as folder_module
-from donkeysim.tub.folder import open_tubs, split_paths
+from donkeysim.tub.folder import find_path, open_tubs, split_paths
 from donkeysim.tub.manifest import MANIFEST_NAME
 from donkeysim.tub.writer import TubWriter
+from tub.drives import write_tub
 from tub.test_tub_reader import write_tub_of_single_files
 
 
@@ -189,17 +190,28 @@ def test_a_damaged_file_says_so(zipped):
         split_paths([str(zipped)])
 
 
-def test_what_holds_no_tub_or_several_says_so(tmp_path):
+def test_what_holds_no_tub_says_so(tmp_path):
     path = tmp_path / "none.zip"
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("letter.txt", "x")
-    with pytest.raises(TubError, match="holds no tubs"):
+    with pytest.raises(TubError, match="holds no tub;"):
         split_paths([str(path)])
-    with zipfile.ZipFile(path, "a") as file:
-        file.writestr(f"a/{MANIFEST_NAME}", "x")
-        file.writestr(f"b/{MANIFEST_NAME}", "x")
-    with pytest.raises(TubError, match="holds 2 tubs"):
-        split_paths([str(path)])
+
+
+def test_all_tubs_of_a_packed_file_and_of_a_folder_are_taken(tmp_path, caplog):
+    for name in ("data/tub_1", "data/tub_2"):
+        write_tub(tmp_path / name, 3)
+    write_tub_of_single_files(tmp_path / "data/tub_3", 3)
+    (tmp_path / "data/notes").mkdir()
+    packed = shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path, "data")
+    with caplog.at_level("INFO"):
+        tubs = open_tubs([str(tmp_path / "data")])
+    assert [tub.path.name for tub in tubs] == ["tub_1", "tub_2", "tub_3"]
+    assert caplog.messages == [f"{tmp_path / 'data'} holds 3 tubs; all are taken."]
+    for _ in range(2):
+        assert [path.name for path in split_paths([packed])] == ["tub_1", "tub_2"]
+    with pytest.raises(TubError, match=r"names 2 tubs \(.*packed/data/tub_1, .*\); here give one of them"):
+        find_path(packed)
 
 
 def test_a_zip_file_with_backslashes_between_folders_is_read(zipped):

@@ -58,7 +58,7 @@ def run_real(arguments: argparse.Namespace, models: Sequence[Path]) -> int:
     from donkeysim.learn.open_loop_report import format_json, format_report
     from donkeysim.learn.pilot import load_pilot
     from donkeysim.learn.real_drives import read_drive
-    from donkeysim.tub.folder import split_paths
+    from donkeysim.tub.folder import split_tubs
 
     minutes = _check_options(arguments)
     out = choose_out(arguments, REPORT_NAME, "where the report is a page with all figures in a .json beside it")
@@ -66,7 +66,7 @@ def run_real(arguments: argparse.Namespace, models: Sequence[Path]) -> int:
     pilots = {path: load_pilot(path, arguments.type, config) for path in models}
     judgements = []
     with tempfile.TemporaryDirectory(prefix="donkeysim-") as folder:
-        paths = split_paths(arguments.real)
+        paths = split_tubs(arguments.real)
         with show_progress("reading") as report:
             drives = []
             for number, path in enumerate(paths):

@@ -35,7 +35,7 @@ from donkeysim.learn.pictures import PictureStore, make_preparation
 from donkeysim.learn.pilot import PACKAGE_LAYERS, detect_kind, find_layers, open_session
 from donkeysim.learn.recovery import Recipe, Views, choose_recipe, find_camera, find_rate, plan_steps, smooth_commands
 from donkeysim.tub.flaws import log_flaws
-from donkeysim.tub.folder import split_paths
+from donkeysim.tub.folder import split_tubs
 from donkeysim.tub.histogram import make_figure, save_figure
 from donkeysim.tub.manifest import read_manifest
 
@@ -116,7 +116,7 @@ def train(
     policy = read_policy(source, kind, read_spec(config)) if source else None
     named = get_kind(kind or (policy and detect_policy(policy)) or config.DEFAULT_MODEL_TYPE)
     config.require(*name_users(named.name), *(f"the augmentation {name}" for name in config.AUGMENTATIONS))
-    tubs = split_paths([str(path) for path in given])
+    tubs = split_tubs([str(path) for path in given])
     recipe = choose_recipe(config, named, transfer is not None)
     log_flaws(tubs)
     examples = load_examples(config, tubs, named, options, report, recipe)

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from donkeysim.core.errors import TubError
+from donkeysim.core.errors import TubError, format_count
 from donkeysim.core.files import make_folder
 from donkeysim.tub.manifest import LOG_NAME, MANIFEST_NAME, OLD_MANIFEST_NAME, has_records
 from donkeysim.tub.old_format import RECORD_NAME, is_old_format
@@ -33,7 +33,7 @@ _MOST_ENTRIES = 1 << 21
 """Files and folders in a packed file."""
 
 _MARK = ".unpacked"
-"""File that says of which packed file a folder is, and on its second line where the tub lies within."""
+"""File that says of which packed file a folder is, and on its further lines where the tubs lie within."""
 
 _PACKED = re.compile(r"(?<=[^.])\.(zip|tar|tgz|tar\.(gz|bz2|xz))$", re.IGNORECASE)
 """Ending of a packed file."""
@@ -66,10 +66,24 @@ def split_paths(given: str | Sequence[str]) -> list[Path]:
     return [path for word in words for path in _expand(word)]
 
 
+def split_tubs(given: str | Sequence[str]) -> list[Path]:
+    """Return the tubs that `split_paths` names; of a folder of tubs, as AUTO_CREATE_NEW_TUB makes them, all in it."""
+    return [tub for path in split_paths(given) for tub in _list_inner(path)]
+
+
+def _list_inner(path: Path) -> list[Path]:
+    if not path.is_dir() or is_tub(path):
+        return [path]
+    inner = sorted(folder for folder in path.iterdir() if folder.is_dir() and is_tub(folder))
+    if inner:
+        _log.info("%s holds %s; all are taken.", path, format_count(len(inner), "tub"))
+    return inner or [path]
+
+
 def _expand(word: str) -> list[Path]:
     whole = Path(word).expanduser()
     if whole.exists():
-        return [_unpack_tub(whole) if _PACKED.search(whole.name) and whole.is_file() else whole]
+        return _unpack_tubs(whole) if _PACKED.search(whole.name) and whole.is_file() else [whole]
     if (quoted := _QUOTED.fullmatch(word.strip())) is not None:
         return _expand(quoted[2])
     if "," in word:
@@ -115,7 +129,7 @@ def open_tubs(given: str | Sequence[str]) -> list[TubReader]:
     Raises:
         TubError: No path is given, a path is no tub, or no tub has a living record; one beside others is left out.
     """
-    paths = split_paths(given)
+    paths = split_tubs(given)
     if not paths:
         raise TubError("no tub is given; name at least one folder of records, for example --tub ./data.")
     tubs = []
@@ -148,35 +162,35 @@ def next_tub_path(data_path: str | Path) -> Path:
     return folder / f"tub_{max(numbers, default=0) + 1}_{time.strftime('%y-%m-%d')}"
 
 
-def _unpack_tub(path: Path) -> Path:
-    """Return the folder of the tub in a packed file: what lies in the file lies beside it, in a folder of its name.
+def _unpack_tubs(path: Path) -> list[Path]:
+    """Return the tubs in a packed file: what lies in the file lies beside it, in a folder of its name.
 
     One that has been unpacked before is taken as it is.
 
     Raises:
-        TubError: It is no such file, holds no tub or several, cannot be unpacked, or a folder of another one is there.
+        TubError: It is no such file, holds no tub, cannot be unpacked, or a folder of another one is there.
     """
     folder, stamp = path.with_name(_PACKED.sub("", path.name)), path.stat()
     mark, marked = json.dumps({"size": stamp.st_size, "changed": stamp.st_mtime_ns}), folder / _MARK
     code = {"encoding": "utf-8", "errors": "surrogateescape"}
-    lines = marked.read_text(**code).split("\n", 1) if marked.is_file() else [""]
+    lines = marked.read_text(**code).split("\n") if marked.is_file() else [""]
     if folder.exists() and lines[0] != mark:
         raise TubError(f"{folder} is there already and is not of {path} as it is now; rename or remove one of the two.")
     if len(lines) > 1:
-        return folder / lines[1]
+        return [folder / name for name in lines[1:]]
     try:
         with _open_packed(path) as file:
-            inner = _find_tub(file, path)
+            inner = _find_tubs(file, path)
             if not folder.exists():
                 with make_folder(folder, TubError) as fresh:
                     if isinstance(file, zipfile.ZipFile):
                         file.extractall(fresh, file.infolist())
                     else:
                         file.extractall(fresh, filter=_pass_plain)
-                    (fresh / _MARK).write_text(f"{mark}\n{inner}", **code)
+                    (fresh / _MARK).write_text("\n".join([mark, *inner]), **code)
     except _DAMAGE as error:
         raise TubError(f"{path} cannot be unpacked: {error}; take the folder that was packed into it.") from error
-    return folder / inner
+    return [folder / name for name in inner]
 
 
 def _open_packed(path: Path) -> zipfile.ZipFile | tarfile.TarFile:
@@ -194,8 +208,8 @@ def _pass_plain(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
     return tarfile.data_filter(member, folder) if member.isfile() or member.isdir() else None
 
 
-def _find_tub(file: zipfile.ZipFile | tarfile.TarFile, path: Path) -> Path:
-    """Return the folder of the one tub within a packed file."""
+def _find_tubs(file: zipfile.ZipFile | tarfile.TarFile, path: Path) -> list[str]:
+    """Return the folders of the tubs within a packed file."""
     size, names = 0, []
     for name, length in _list_files(file):
         size += length
@@ -206,12 +220,12 @@ def _find_tub(file: zipfile.ZipFile | tarfile.TarFile, path: Path) -> Path:
     found = {name.parent for name in names if name.name == MANIFEST_NAME} or {
         name.parent for name in names if name.name in (OLD_MANIFEST_NAME, LOG_NAME) or RECORD_NAME.fullmatch(name.name)
     }
-    if len(found) != 1:
-        raise TubError(f"{path} holds {len(found) or 'no'} tubs; it takes a packed file with one, or the tub's folder.")
-    inner = found.pop()
-    if ".." in inner.parts or inner.drive:
-        raise TubError(f"{path} holds a tub that would lie outside its folder ({inner}); pack the tub's folder again.")
-    return inner
+    if not found:
+        raise TubError(f"{path} holds no tub; pack a tub's folder, or give that.")
+    for inner in found:
+        if ".." in inner.parts or inner.drive:
+            raise TubError(f"{path} holds a tub that would lie outside its folder ({inner}); pack it again.")
+    return sorted(map(str, found))
 
 
 def _list_files(file: zipfile.ZipFile | tarfile.TarFile) -> Iterator[tuple[str, int]]:

@@ -87,9 +87,9 @@ def _write_onnx(path: Path) -> int:
 
 def _write_lite(given: str, config: Any, tubs: list[str]) -> int:
     from donkeysim.learn.train import convert_pilot
-    from donkeysim.tub.folder import split_paths
+    from donkeysim.tub.folder import split_tubs
 
-    for written in convert_pilot(given, config, split_paths(tubs)):
+    for written in convert_pilot(given, config, split_tubs(tubs)):
         console.print(f"Wrote {written}", soft_wrap=True)
     return 0
 
