@@ -108,3 +108,28 @@ def test_what_a_pilot_looks_at_glows():
     assert 52 <= column <= 80
     assert saliency[40:, :40].max() < 0.05
     assert not find_saliency(picture, lambda _seen: (0.0, 0.0)).any()
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0", "only says where Git LFS keeps it"),
+        (b"<html>", "is broken: it is no picture"),
+        (b"", "is broken: it is empty"),
+    ],
+)
+def test_what_lies_in_place_of_a_picture_is_named(tmp_path, content, told):
+    (record, *_) = TubReader(write_tub(tmp_path / "data", 3))
+    record.locate_image().write_bytes(content)
+    for read in (record.load_image, record.measure_image):
+        with pytest.raises(TubError, match=told):
+            read()
+
+
+def test_a_tub_of_pointers_of_git_lfs_says_so(tmp_path):
+    path = write_tub(tmp_path / "data", 3) / "manifest.json"
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    with pytest.raises(
+        TubError, match=r"manifest\.json only says where Git LFS keeps it; get the file itself by 'git lfs"
+    ):
+        TubReader(path.parent)

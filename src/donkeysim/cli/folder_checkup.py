@@ -191,7 +191,7 @@ def _list_tub_steps(folder: Path) -> list[Step]:
     def train() -> None:
         read_records([folder], get_kind("linear"))
         if not any(True for _ in islice(TubReader(folder).iterate_seen(), 1)):
-            raise TubError(f"none of the records of {folder} has a picture that can be read.")
+            next(iter(TubReader(folder))).measure_image()  # says why the first cannot be read
 
     return [(LOADS, load), (TRAINS, train)]
 

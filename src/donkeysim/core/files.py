@@ -34,6 +34,11 @@ _ADVICE = {
 _LEFT_OVER = re.compile(r"\..*\.(\d+)-\w{8}\.new(\.\w+)?")
 """Names of files that are not whole yet, with the process that writes them."""
 
+POINTER = b"version https://git-lfs"
+"""What a file begins with that was cloned without Git LFS: it stands for another."""
+
+POINTER_ADVICE = "only says where Git LFS keeps it; get the file itself by 'git lfs pull' in its repository"
+
 Stamp = tuple[int, int, int]
 """Of a file: time of the last change [ns], size [bytes], and the number by which the system knows it."""
 

@@ -259,7 +259,9 @@ def make_examples(table: RecordTable, usable: BoolArray, kind: PilotKind, spec: 
             run[index] = 1 + (run[index - 1] if index and table.follows[index] else 0)
     ends = np.flatnonzero(run >= length)
     if not usable.any():
-        raise DonkeySimError(f"none of the {count} records has a picture that can be read; record again.")
+        raise DonkeySimError(
+            f"none of the {count} records has a picture that can be read; copy the tub's images again, or record again."
+        )
     if not ends.size:
         raise DonkeySimError(
             f"a {kind.name} pilot learns from {length} records in a row, and no session here has that many; "

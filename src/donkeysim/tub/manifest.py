@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from donkeysim.core.errors import TubError
+from donkeysim.core.files import POINTER, POINTER_ADVICE
 from donkeysim.tub.values import name_type, read_number
 from donkeysim.world.tracks.former_places import rename_place
 
@@ -172,6 +173,8 @@ def read_manifest(folder: Path) -> Manifest:
         lines = []
     except OSError as error:
         raise TubError(f"{folder} is not a tub: {path.name} cannot be read ({error.strerror}).") from error
+    if lines and lines[0].startswith(POINTER):
+        raise TubError(f"{path} {POINTER_ADVICE}.")
     inputs, types, metadata, own, catalogs = (_parse_line(lines, number) for number in range(5))
     if not (_is_strings(inputs) and _is_strings(types) and len(inputs) == len(types)):
         inputs, types = _infer_inputs(folder)

@@ -8,9 +8,10 @@ from operator import methodcaller
 from typing import Any
 
 import numpy as np
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from donkeysim.core.errors import TubError, describe_unknown, shorten
+from donkeysim.core.files import POINTER, POINTER_ADVICE
 from donkeysim.core.types import ByteArray
 from donkeysim.world.lens import LARGEST_PICTURE
 
@@ -118,13 +119,22 @@ MOST_PIXELS = math.prod(LARGEST_PICTURE)
 """Of a picture in a tub; a small file may claim far more."""
 
 
+def _open_picture(data: bytes) -> Image.Image:
+    if data.startswith(POINTER):
+        raise OSError(f"it {POINTER_ADVICE}")
+    try:
+        return Image.open(io.BytesIO(data))
+    except UnidentifiedImageError as error:
+        raise OSError("it is no picture" if data else "it is empty") from error
+
+
 def decode_picture(data: bytes) -> ByteArray:
     """Return the pixels of a picture file, shape [height, width, 3], or [height, width, 1] when it is grey.
 
     Raises:
         OSError: It cannot be decoded.
     """
-    with Image.open(io.BytesIO(data)) as image:
+    with _open_picture(data) as image:
         if image.width * image.height > MOST_PIXELS:
             raise OSError(f"{image.width}x{image.height} pixels are more than a picture of a drive has")
         if image.mode == "L":
@@ -142,7 +152,7 @@ def measure_picture(data: bytes) -> str:
     Raises:
         OSError: It is no picture, or its end is missing.
     """
-    with Image.open(io.BytesIO(data)) as image:
+    with _open_picture(data) as image:
         if not data.endswith(_ENDS):
             image.load()  # is it torn, or does something follow its end?
         return f"{image.width}x{image.height}{GREY if image.mode == 'L' else ''}"

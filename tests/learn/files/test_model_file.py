@@ -476,7 +476,7 @@ def test_a_file_of_rubbish_is_refused_in_one_sentence(ending, content, tmp_path)
     ("content", "told"),
     [
         (b"", "is empty; copy or download it again"),
-        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0", "only says where Git LFS keeps the pilot"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0", "only says where Git LFS keeps it"),
         (b"\n<!DOCTYPE html>\n<html>", "is a web page; download the pilot itself"),
         (b"<html lang=en>", "is a web page"),
     ],

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from donkeysim.core.errors import PilotError
-from donkeysim.core.files import replace_file
+from donkeysim.core.files import POINTER, POINTER_ADVICE, replace_file
 from donkeysim.learn.backend import import_keras
 from donkeysim.learn.files.header import PilotHeader, make_header
 from donkeysim.learn.files.layer_config import read_model_config
@@ -37,7 +37,7 @@ CONVERSIONS = {
 """Endings of pilots that must be converted first, and how."""
 
 _INSTEAD = {
-    b"version https://git-lfs": "only says where Git LFS keeps the pilot; get it by 'git lfs pull' in its repository",
+    POINTER: POINTER_ADVICE,
     b"<!doctype html": "is a web page; download the pilot itself, on GitHub by 'Download raw file'",
     b"<html": "is a web page; download the pilot itself, on GitHub by 'Download raw file'",
 }
