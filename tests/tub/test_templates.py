@@ -102,7 +102,7 @@ def test_tubplot_compares_with_what_another_template_recorded(tmp_path, monkeypa
 LOG_ROWS = {
     "plain": (lambda name: f"/home/you/Desktop/data/IMG/{name}", "", ""),
     "of Windows": (lambda name: f"C:\\Users\\you\\data\\IMG\\{name}", "", "\ufeff"),
-    "with names": (lambda name: f"IMG/{name}", " ", "center,left,right,steering,throttle,brake,speed\n"),
+    "with names": (lambda name: f"IMG/{name}", " ", "Center,Left,Right,Steering,Throttle,Brake,Speed\n"),
 }
 """How Udacity's simulator names pictures, what follows its commas, and what stands above its first row."""
 

@@ -88,7 +88,7 @@ def _read_log(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         return
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         rows = csv.reader((line.replace("\0", "") for line in file), skipinitialspace=True)
-        for position, row in enumerate(row for row in rows if row and row[0].strip() != "center"):
+        for position, row in enumerate(row for row in rows if row and row[0].strip().lower() != "center"):
             angle, throttle = (read_number(value.strip()) for value in (*row[3:5], "", "")[:2])
             name = PureWindowsPath(row[0].strip()).name  # takes both kinds of slashes
             try:
