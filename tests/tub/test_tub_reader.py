@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from donkeysim.core.errors import TubError
-from donkeysim.tub.folder import find_drives, next_tub_path, open_tubs, split_paths
+from donkeysim.tub.folder import next_tub_path, open_tubs, split_paths, split_tubs
 from donkeysim.tub.formats.convert import convert
 from donkeysim.tub.reader import TubReader
 from donkeysim.tub.writer import TubWriter
@@ -373,13 +373,13 @@ def test_a_drive_goes_on_in_a_tub_that_lost_its_manifest(tmp_path):
 
 def test_drives_lie_in_a_folder_or_in_the_tubs_in_it(tmp_path):
     """`AUTO_CREATE_NEW_TUB` makes the latter; who trains without --tub means all of them."""
-    assert find_drives(tmp_path) == [tmp_path], "nothing there, as whoever opens it says"
+    assert split_tubs(str(tmp_path)) == [tmp_path], "nothing there, as whoever opens it says"
     tubs = [write_tub(tmp_path / name, 2) for name in ("tub_1_26-01-01", "tub_2_26-01-02")]
     (tmp_path / "notes.txt").touch()
     (tmp_path / "films").mkdir()
-    assert find_drives(str(tmp_path)) == tubs
+    assert split_tubs(str(tmp_path)) == tubs
     write_tub(tmp_path, 2)
-    assert find_drives(tmp_path) == [tmp_path]
+    assert split_tubs(str(tmp_path)) == [tmp_path]
 
 
 def test_new_tubs_are_numbered_past_the_highest(tmp_path):

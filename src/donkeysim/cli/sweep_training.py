@@ -193,13 +193,13 @@ def _check_learning(file: SweepFile, job: Job) -> None:
 
 def _check_training(file: SweepFile, job: Job) -> None:
     from donkeysim.learn.kinds import get_kind
-    from donkeysim.tub.folder import find_drives, open_tubs
+    from donkeysim.tub.folder import open_tubs
 
     spec = make_train_spec(file, job, Path("a new folder"), None)
     config = spec.load_config()
     config.require("training")
     get_kind(spec.type or config.DEFAULT_MODEL_TYPE)
-    open_tubs(spec.tubs or list(map(str, find_drives(config.DATA_PATH))))
+    open_tubs(spec.tubs or [config.DATA_PATH])
     if spec.transfer and not Path(spec.transfer).is_file():
         raise SpecError(f"there is no pilot {spec.transfer} to begin with.")
 

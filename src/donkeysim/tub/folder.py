@@ -147,13 +147,6 @@ def open_tubs(given: str | Sequence[str]) -> list[TubReader]:
     return tubs
 
 
-def find_drives(data_path: str | Path) -> list[Path]:
-    """Return where the drives of a `DATA_PATH` lie: itself, or the tubs in it, as `AUTO_CREATE_NEW_TUB` makes them."""
-    folder = Path(data_path).expanduser()
-    inner = sorted(path for path in folder.glob("*/") if is_tub(path)) if not is_tub(folder) else []
-    return inner or [folder]
-
-
 def next_tub_path(data_path: str | Path) -> Path:
     """Return `data_path/tub_<n>_<yy-mm-dd>`, n one above the highest there is; the folder is not made."""
     folder = Path(data_path).expanduser()

@@ -78,9 +78,8 @@ class TrainSpec:
     ) -> TrainingResult:
         """Train with this configuration; see `learn.train.train`."""
         from donkeysim.learn.train import train
-        from donkeysim.tub.folder import find_drives
 
-        tubs = self.tubs or list(map(str, find_drives(config.DATA_PATH)))
+        tubs = self.tubs or [config.DATA_PATH]
         return train(config, tubs, self.model, self.type, self.transfer, self.comment, report, on_epoch)
 
 
