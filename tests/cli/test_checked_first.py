@@ -46,7 +46,7 @@ def folder(tmp_path, monkeypatch):
     write_tub(tmp_path / "data", 30)
     (tmp_path / "config.py").write_text("")
     (tmp_path / "file").write_text("no Python")
-    (tmp_path / "pilot.onnx").write_bytes(b"")
+    (tmp_path / "pilot.onnx").write_bytes(b"\x08\x08")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
