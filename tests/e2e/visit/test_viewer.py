@@ -263,56 +263,47 @@ def read_picture(address):
     return picture[..., :3].astype(np.float64)
 
 
-def test_a_road_that_lies_on_the_ground_is_never_below_it(drawing_browser):
-    served, stage = ServedApp(), ShownSimulator("generated_road")
-    stage.put(0.6)  # at this size a quarter of it was below
+@contextlib.contextmanager
+def show(browser, place, along):
+    """Serve a place with a car, and yield a page that draws it."""
+    served, stage = ServedApp(), ShownSimulator(place)
+    stage.put(along)
     served.start(create_app(stage, wire_port=None))
-    page = drawing_browser.new_page(viewport={"width": 500, "height": 700})
+    page = browser.new_page(viewport={"width": 700, "height": 500})
     try:
         page.goto(f"{served.address}/?draw=low")
         chromium.wait_on_page(page, lambda: chromium.count_drawn(page) > 0, "nothing was drawn")
-        hidden = [], ["ground"], ["ground", "strip"]
-        shown, strip, nothing = (read_picture(page.evaluate(DRAW, [300, 200, {"hidden": kinds}])) for kinds in hidden)
+        yield page
     finally:
         page.close()
         served.close()
+
+
+def draw(page, hidden=(), size=(320, 240)):
+    return read_picture(page.evaluate(DRAW, [*size, {"hidden": list(hidden)}]))
+
+
+def test_a_road_that_lies_on_the_ground_is_never_below_it(drawing_browser):
+    with show(drawing_browser, "generated_road", 0.6) as page:  # at this size a quarter of it was below
+        hidden = (), ("ground",), ("ground", "strip")
+        shown, strip, nothing = (draw(page, kinds, (300, 200)) for kinds in hidden)
     covered = (strip != nothing).any(axis=2)
     assert covered.mean() > 0.1
     assert (np.abs(shown - strip).max(axis=2) < 20.0)[covered].mean() > 0.93, "all but its edges"
 
 
 def test_crowns_have_one_light_whichever_way_their_cards_face(drawing_browser):
-    served, stage = ServedApp(), ShownSimulator("mountain_track")
-    stage.put(0.1)
-    served.start(create_app(stage, wire_port=None))
-    page = drawing_browser.new_page(viewport={"width": 700, "height": 500})
-    try:
-        page.goto(f"{served.address}/?draw=low")
-        chromium.wait_on_page(page, lambda: chromium.count_drawn(page) > 0, "nothing was drawn")
-        before = read_picture(page.evaluate(DRAW, [320, 240, {}]))
+    with show(drawing_browser, "mountain_track", 0.1) as page:
+        before = draw(page)
         assert page.evaluate(TURN_LEAVES) > 0
-        after = read_picture(page.evaluate(DRAW, [320, 240, {}]))
-    finally:
-        page.close()
-        served.close()
+        after = draw(page)
     assert np.abs(before - after).max() <= 2.0
 
 
 def test_trunks_are_within_their_crowns_and_not_before_them(drawing_browser):
-    served, stage = ServedApp(), ShownSimulator("generated_track")
-    stage.put(0.1)
-    served.start(create_app(stage, wire_port=None))
-    page = drawing_browser.new_page(viewport={"width": 700, "height": 500})
-    try:
-        page.goto(f"{served.address}/?draw=low")
-        chromium.wait_on_page(page, lambda: chromium.count_drawn(page) > 0, "nothing was drawn")
-        hidden = [], ["trunks"], ["leaves"], ["leaves", "trunks"]
-        shown, crowns, trunks, nothing = (
-            read_picture(page.evaluate(DRAW, [640, 480, {"hidden": kinds}])) for kinds in hidden
-        )
-    finally:
-        page.close()
-        served.close()
+    with show(drawing_browser, "generated_track", 0.1) as page:
+        hidden = (), ("trunks",), ("leaves",), ("leaves", "trunks")
+        shown, crowns, trunks, nothing = (draw(page, kinds, (640, 480)) for kinds in hidden)
     # Cones, which are red, stand before crowns; and a crown's holes let its trunk be seen.
     wood = (trunks != nothing).any(axis=2) & (trunks[..., 0] < 150.0)
     both = wood & (np.abs(crowns - nothing).max(axis=2) > 20.0)

@@ -95,6 +95,7 @@ class OnnxSession:
         outputs = [_read_port(port, path) for port in self._session.get_outputs()]
         self.outputs = tuple(outputs[place] for place in _order_outputs([port.name for port in outputs]))
         self._types = [_TYPES[port.type] for port in given]
+        self._names = [port.name for port in self.outputs]
         try:
             self.header = read_header(kept.get(HEADER_KEY))
         except PilotError as error:
@@ -118,8 +119,7 @@ class OnnxSession:
             port.name: np.ascontiguousarray(value, dtype=kind)[None]
             for port, value, kind in zip(self.inputs, [image, *others], self._types, strict=True)
         }
-        names = [port.name for port in self.outputs]
-        return [np.asarray(output[0], dtype=np.float32) for output in self._session.run(names, feed)]
+        return [np.asarray(output[0], dtype=np.float32) for output in self._session.run(self._names, feed)]
 
 
 def _check_types(inputs: Sequence[Any], path: Path) -> None:
