@@ -42,9 +42,9 @@ device: $(DEV)
 site: $(DEV)
 	$(BIN)/donkey site --out site $(ARGS)
 
-# The same in a browser, and what browsers draw; kernels for that take half a minute to compile.
+# Pages in a browser; half a minute of it compiles kernels for those that simulate. `make test` has the control page.
 visit: $(DEV)
-	$(BIN)/python -m pytest -m site -n auto tests/e2e/visit $(ARGS)
+	$(BIN)/python -m pytest -m visit -n auto tests/e2e/visit $(ARGS)
 
 # What the pages' viewer takes from three.js, as one file of the package; needs Node.js, which nothing else does.
 viewer:

@@ -23,7 +23,7 @@ WORKERS = (os.cpu_count() or 1) + 1
 SCENES = pytest.StashKey[Path]()
 """Where the scenes of a run are kept: in pytest's temporary folder, of which it clears what killed runs have left."""
 
-CHOSEN = "not soak and not gpu and not device and not site"
+CHOSEN = "not soak and not gpu and not device and not visit"
 """What is run when nobody chooses, see pyproject.toml."""
 
 # The first example may be the one that imports SciPy, on a machine that has other things to do.

@@ -69,7 +69,7 @@ def test_files_that_look_through_the_sources_share_a_worker_and_those_that_cast_
 
 
 def test_browsers_share_one_worker_and_programs_another():
-    pages = {find_lane(f"tests/e2e/{name}.py") for name in ("test_tub_page", "test_watching_page")}
+    pages = {find_lane(f"tests/e2e/{name}.py") for name in ("test_control_in_browser", "visit/test_watching_page")}
     programs = {find_lane(f"tests/e2e/{name}.py") for name in ("test_manage", "test_program")}
     assert (pages, programs) == ({"browsers"}, {"programs"})
     assert find_lane("tests/wire/test_replies.py") == "tests/wire/test_replies.py"

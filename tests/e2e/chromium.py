@@ -3,11 +3,14 @@
 import shutil
 from collections import defaultdict
 
+import pytest
 from playwright.sync_api import expect
 
 from waiting import PATIENCE, wait_until
 
 PATH = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+NEEDED = pytest.mark.skipif(PATH is None, reason="no Chromium on this machine")
+
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -17,7 +17,7 @@ from stand_ins.traveller import StandInTraveller
 from stand_ins.watched_stage import make_telemetry
 from waiting import PATIENCE
 
-pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
+pytestmark = chromium.NEEDED
 
 PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
 

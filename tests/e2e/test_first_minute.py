@@ -11,7 +11,7 @@ from playwright.sync_api import expect, sync_playwright
 from donkeysim.tub.reader import TubReader
 from waiting import wait_until
 
-pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
+pytestmark = chromium.NEEDED
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from donkeysim.tub.reader import TubReader
 from e2e import chromium
 from e2e.car_process import CarProcess, make_car
 
-pytestmark = [pytest.mark.soak, pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")]
+pytestmark = [pytest.mark.soak, chromium.NEEDED]
 
 LAPS = 2
 SPEED = 1.2

@@ -25,7 +25,7 @@ sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("e2e", "e2e/
 chromium = pytest.importorskip("chromium")
 test_viewer = pytest.importorskip("test_viewer")
 
-pytestmark = [pytest.mark.soak, pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")]
+pytestmark = [pytest.mark.soak, chromium.NEEDED]
 
 LARGEST = 6_000_000
 """Of a place's file [byte]."""

@@ -25,7 +25,7 @@ from e2e import chromium
 from e2e.simulator_process import SimulatorProcess
 from waiting import wait_until
 
-pytestmark = [pytest.mark.soak, pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")]
+pytestmark = [pytest.mark.soak, chromium.NEEDED]
 
 LANGUAGES = {"en": "en-US", "zh": "zh-CN", "ja": "ja-JP"}
 SIZES = {

@@ -10,7 +10,7 @@ from e2e import chromium
 from stand_ins.told_learning import make_update
 from stand_ins.watched_stage import WatchedStage
 
-pytestmark = [pytest.mark.soak, pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")]
+pytestmark = [pytest.mark.soak, chromium.NEEDED]
 
 OVAL = WatchedStage().outline()
 

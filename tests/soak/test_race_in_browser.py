@@ -6,7 +6,7 @@ from playwright.sync_api import expect, sync_playwright
 from e2e import chromium
 from e2e.simulator_process import SimulatorProcess
 
-pytestmark = [pytest.mark.soak, pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")]
+pytestmark = [pytest.mark.soak, chromium.NEEDED]
 
 DRIVERS = ("Anna=fast", "Ben=steady", "Chen=human", "Dai=steady", "Eva=human", "Finn=steady", "Gao=human", "Hugo=fast")
 RACE = ("--track", "harbour_town", "--rules", "robo_racing_carnage", "--laps", "4")

@@ -12,7 +12,7 @@ from e2e import chromium
 from stand_ins.scripted_race import GREEN, RACERS
 from stand_ins.served_race import ServedRace
 
-pytestmark = [pytest.mark.soak, pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")]
+pytestmark = [pytest.mark.soak, chromium.NEEDED]
 
 SIZES = ((360, 640), (390, 844), (844, 390), (820, 1180), (1366, 768), (1920, 1080))
 STATES = {

@@ -10,7 +10,7 @@ from donkeysim.world.tracks.new_track import write_new_track
 from e2e import chromium
 from e2e.simulator_process import SimulatorProcess
 
-pytestmark = [pytest.mark.soak, pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")]
+pytestmark = [pytest.mark.soak, chromium.NEEDED]
 
 
 @pytest.mark.parametrize("scene", ["warren", "own_track"])

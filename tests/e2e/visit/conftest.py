@@ -1,9 +1,7 @@
 """A site, and a browser that visits it."""
 
-import chromium
 import pytest
 from benchmarks.site_visit.served_folder import serve_folder
-from playwright.sync_api import sync_playwright
 from visiting import PLACES
 
 from donkeysim.site.folder import write_site
@@ -21,14 +19,6 @@ def site(tmp_path_factory):
 def address(site):
     with serve_folder(site) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        browser = chromium.launch(playwright)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """A site in a browser: the same car and the same pictures as in this process, driven, recorded, raced and shared.
 
-Its kernels take half a minute to compile, so these tests are a run of their own: `make visit`.
+Its kernels take half a minute to compile.
 """
 
 import json
@@ -21,7 +21,7 @@ from donkeysim.tub.folder import open_tubs
 from stand_ins import frozen_drive
 from stand_ins.frozen_drive import AXES, EVERY, drive
 
-pytestmark = [pytest.mark.site, pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")]
+pytestmark = [pytest.mark.visit, chromium.NEEDED]
 
 PLAIN_KERNELS = CACHE_FOLDER.parent / "plain"
 """Where kernels for such a processor are kept."""

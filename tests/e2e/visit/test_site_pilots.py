@@ -15,7 +15,7 @@ from donkeysim.site.freeze import freeze
 from donkeysim.site.modules import name_module
 from donkeysim.world.specs import SceneSpec
 
-pytestmark = [pytest.mark.site, pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")]
+pytestmark = [pytest.mark.visit, chromium.NEEDED]
 
 
 def test_a_pilot_in_the_page_decides_as_it_does_here(page, address):

@@ -17,7 +17,7 @@ from stand_ins.served_app import ServedApp
 from stand_ins.served_page import ServedPage
 from stand_ins.shown_simulator import SIZE, ShownSimulator
 
-pytestmark = [pytest.mark.site, pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")]
+pytestmark = [pytest.mark.visit, chromium.NEEDED]
 
 SHARES = 0.1, 0.45, 0.8
 AGREEMENT = 0.99

@@ -26,7 +26,7 @@ LOOK = {
     "font_size": "40",
 }
 
-pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
+pytestmark = [pytest.mark.visit, chromium.NEEDED]
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import chromium
 import pytest
 from playwright.sync_api import expect
 
-pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
+pytestmark = [pytest.mark.visit, chromium.NEEDED]
 
 TRACK = """format = 1
 name = "yard"

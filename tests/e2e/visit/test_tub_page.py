@@ -19,7 +19,7 @@ from stand_ins.served_app import ServedApp
 from tub.drives import write_tub
 from tub.mixed import delete_range
 
-pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
+pytestmark = [pytest.mark.visit, chromium.NEEDED]
 
 COUNT = 400
 

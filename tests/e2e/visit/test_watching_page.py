@@ -26,7 +26,7 @@ HOSTILE = [
     "   ",
 ]
 
-pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
+pytestmark = [pytest.mark.visit, chromium.NEEDED]
 
 
 class ServedStage(ServedApp):

@@ -12,7 +12,7 @@ from donkeysim.racing.rules.act import Pause, Penalise, PutBack, Restart, Undo
 from stand_ins.scripted_race import GREEN
 from stand_ins.served_race import ServedRace
 
-pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
+pytestmark = [pytest.mark.visit, chromium.NEEDED]
 
 
 @pytest.fixture(scope="module")

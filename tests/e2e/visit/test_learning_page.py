@@ -11,7 +11,7 @@ from donkeysim.web.serving import bind_port
 from stand_ins.told_learning import make_check, make_update
 from stand_ins.watched_stage import WatchedStage
 
-pytestmark = pytest.mark.skipif(chromium.PATH is None, reason="no Chromium on this machine")
+pytestmark = [pytest.mark.visit, chromium.NEEDED]
 
 OVAL = WatchedStage().outline()
 RED = (180, 35, 24)
