@@ -57,6 +57,15 @@ def test_a_setting_of_another_type_is_refused_by_the_name_of_the_setting(setting
     assert str(told.value) == sentence
 
 
+def test_a_library_that_tries_a_keyword_sees_that_there_is_none():
+    """TorchRL's GymEnv tries `frameskip`, and does without where this error says so."""
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'frameskip'.*did you mean 'frame_skip'\?"):
+        gymnasium.make(ID, frameskip=1)
+    env = pytest.importorskip("torchrl.envs", reason="needs the extra rl").GymEnv(ID, observe="vector")
+    assert env.rollout(2)["next", "reward"].shape == (2, 1)
+    env.close()
+
+
 def test_settings_of_a_track_that_says_all_itself_are_looked_at_too():
     with pytest.raises(SpecError, match=r"^folders is 'tracks'"):
         read_settings({"folders": "tracks"}, SceneSpec("flat"))

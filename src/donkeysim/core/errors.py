@@ -27,6 +27,10 @@ class SpecError(DonkeySimError):
         self.key = key
 
 
+class SettingError(SpecError, TypeError):
+    """A function was called with a setting that it does not have, which Python and programs know as a `TypeError`."""
+
+
 class SceneError(SpecError):
     """A scene does not exist, or its file is broken."""
 

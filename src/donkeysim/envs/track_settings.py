@@ -9,7 +9,7 @@ import numpy as np
 
 from donkeysim.core.checked_fields import check_fields
 from donkeysim.core.device import Device
-from donkeysim.core.errors import SceneError, SpecError, describe_unknown
+from donkeysim.core.errors import SceneError, SettingError, SpecError, describe_unknown
 from donkeysim.envs.actions import ActionRange
 from donkeysim.envs.fleet import Fleet
 from donkeysim.envs.observations import LOOK_AHEAD, Observer, check_observe
@@ -193,12 +193,14 @@ def read_settings(
 
     Raises:
         SceneError: There is no such track, or none of them offers a look.
-        SpecError: An unknown name, or a value that is not possible.
+        SettingError: An unknown name.
+        SpecError: A value that is not possible.
     """
     names = [*_OF_THE_TASK, *_OF_SCENES, *_OF_THE_EXPERIMENT]
     for name in given:
         if name not in names:
-            raise SpecError(describe_unknown("setting", name, [*names, *beside]))
+            known = describe_unknown("setting", name, [*names, *beside])
+            raise SettingError(f"unexpected keyword argument {name!r}: {known}")  # the words that TorchRL looks for
     task, scene, rest = (
         {name: given[name] for name in part if name in given} for part in (_OF_THE_TASK, _OF_SCENES, _OF_THE_EXPERIMENT)
     )
