@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 from donkeysim.core.device import Cpu
 from donkeysim.core.types import PHYSICS_STEP, LongArray
@@ -196,7 +197,7 @@ def measure_straight() -> Iterator[Law]:
         rig = Rig()
         grid = np.linspace(0.0, goal, 2001)
         force = np.array([compute_drive_force(rig.car, float(v), throttle) for v in grid])
-        closed = compute_effective_mass(rig.car) * float(np.trapezoid(1.0 / force, grid))
+        closed = compute_effective_mass(rig.car) * float(trapezoid(1.0 / force, grid))
         steps = 0
         while rig.measure_speed() < goal:
             rig.drive(PHYSICS_STEP, throttle=throttle)
@@ -229,7 +230,7 @@ def measure_brakes() -> Iterator[Law]:
             force = car.mass * (grip + car.drag * grid)
             mass = car.mass
             name = "braking distance from 2 m/s, wheels locked"
-        closed = mass * float(np.trapezoid(grid / force, grid))
+        closed = mass * float(trapezoid(grid / force, grid))
         rig.roll(2.0)
         if brake >= 1.0:
             rig.state.wheel_speed[0] = 0.0  # on the way to standing still they grip better

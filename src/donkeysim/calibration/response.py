@@ -175,8 +175,8 @@ def measure_response(car: str) -> Response:
     )
     kept = (speed > LEAST_SPEED) & (np.abs(speed * yaw_rate) < MOST_PULL) & ~slides
     speed, curvature, gain, steer, throttle = (values[kept] for values in (speed, curvature, gain, steer, throttle))
-    angle = np.linalg.lstsq(_list_angle_terms(spec, speed, curvature, gain), steer * spec.steer_gain)[0]
-    keeps = np.linalg.lstsq(_list_throttle_terms(speed, curvature, gain), throttle)[0]
+    angle = np.linalg.lstsq(_list_angle_terms(spec, speed, curvature, gain), steer * spec.steer_gain, rcond=None)[0]
+    keeps = np.linalg.lstsq(_list_throttle_terms(speed, curvature, gain), throttle, rcond=None)[0]
     return Response(spec, angle, keeps)
 
 
@@ -237,7 +237,7 @@ def fit_scales(response: Response, drive: MeasuredDrive) -> Scales:
 def _fit_line(terms: FloatArray, values: FloatArray, weights: FloatArray) -> tuple[tuple[float, ...], float]:
     """Return the factors of terms whose sum is nearest to values, and the first one's standard error as a share."""
     root = np.sqrt(weights)
-    found = np.linalg.lstsq(terms * root[:, None], values * root)[0]
+    found = np.linalg.lstsq(terms * root[:, None], values * root, rcond=None)[0]
     rest = (values - terms @ found) * root
     spare = max(len(values) - len(found), 1)
     spread = math.sqrt(float(rest @ rest) / spare * np.linalg.pinv((terms * weights[:, None]).T @ terms)[0, 0])

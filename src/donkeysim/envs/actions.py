@@ -36,7 +36,7 @@ class ActionRange:
         """Greatest steering, least and greatest throttle."""
         return self.steer_limit, self.throttle_min, self.throttle_max
 
-    def make_space(self) -> gymnasium.spaces.Box[Any]:
+    def make_space(self) -> "gymnasium.spaces.Box[Any]":  # which Gymnasium 1.0 to 1.2 cannot evaluate
         """Return the space of one car's actions."""
         if self.normalised:
             return gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float32)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.lib.array_utils import byte_bounds
 from numpy.typing import NDArray
 
 BASE = 1 << 20
@@ -45,15 +44,15 @@ class MemoryImage:
         owner = array
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
-        low, high = byte_bounds(owner)
-        if (low, high) not in self._known:
-            if not (owner.flags.c_contiguous or owner.flags.f_contiguous):
-                raise ValueError(f"an array of shape {owner.shape} has gaps between its numbers.")
+        if not (owner.flags.c_contiguous or owner.flags.f_contiguous):
+            raise ValueError(f"an array of shape {owner.shape} has gaps between its numbers.")
+        low, size = int(owner.__array_interface__["data"][0]), owner.nbytes
+        if (low, size) not in self._known:
             self.size += -self.size % _ALIGNED
-            self._known[low, high] = self.size
+            self._known[low, size] = self.size
             self._parts.append((self.size, owner))
-            self.size += high - low
-        return self._known[low, high] + int(array.__array_interface__["data"][0]) - low
+            self.size += size
+        return self._known[low, size] + int(array.__array_interface__["data"][0]) - low
 
     def describe(self, array: NDArray[Any]) -> dict[str, Any]:
         """Return where an array is, for the page."""

@@ -225,4 +225,5 @@ class PageFiles(StaticFiles):
 
     def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
         """Return where the file lies, or that there is none."""
-        return super().lookup_path(path) if Path(path).suffix in MEDIA_TYPES else ("", None)
+        is_file = Path(path).suffix in MEDIA_TYPES and "\0" not in path  # in which Starlette before 1.0 finds no answer
+        return super().lookup_path(path) if is_file else ("", None)

@@ -81,7 +81,7 @@ class OnnxSession:
             kept = self._session.get_modelmeta().custom_metadata_map
         except Exception as error:  # onnxruntime has a class of its own per reason; texts may be no UTF-8
             reason = str(error).splitlines()[0]
-            if "external data path" in reason.lower():
+            if "external data path" in reason.lower() or "cannot get file size" in reason:  # from 1.25, and before
                 raise PilotError(
                     f"{path} has its weights in another file, mostly {path.name}.data, which is not beside it; copy it "
                     "there, or export again with external_data=False."
