@@ -61,7 +61,10 @@ def test_a_library_that_tries_a_keyword_sees_that_there_is_none():
     """TorchRL's GymEnv tries `frameskip`, and does without where this error says so."""
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'frameskip'.*did you mean 'frame_skip'\?"):
         gymnasium.make(ID, frameskip=1)
-    env = pytest.importorskip("torchrl.envs", reason="needs the extra rl").GymEnv(ID, observe="vector")
+    torchrl = pytest.importorskip("torchrl.envs", reason="needs the extra rl")
+    if gymnasium.__version__.startswith("1.0."):
+        pytest.skip("TorchRL refuses Gymnasium 1.0")
+    env = torchrl.GymEnv(ID, observe="vector")
     assert env.rollout(2)["next", "reward"].shape == (2, 1)
     env.close()
 
