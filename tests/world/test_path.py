@@ -76,6 +76,23 @@ def test_cells_know_where_they_lie_beside_the_path():
     assert sum(seen) > 5000
 
 
+def test_the_edge_of_a_road_that_widens_has_no_steps():
+    widths = (WidthPoint(0.0, 0.2, 0.2), WidthPoint(0.5, 0.9, 0.6))
+    line = build_centre_line(PathTable(node_count=40, segments=OVAL), RoadTable(widths=widths))
+    seen = []
+
+    def check(cells):
+        left, right = (
+            np.interp(cells.place.along, line.distance, each) for each in (line.width_left, line.width_right)
+        )
+        assert cells.place.left == pytest.approx(left, abs=3e-3)
+        assert cells.place.right == pytest.approx(right, abs=3e-3)
+        seen.append(len(left))
+
+    paint_road_cells(line, CellGrid((-2.0, -1.0), 0.02, 200, 304), 0.5, check)
+    assert sum(seen) > 5000
+
+
 HILL = """format = 1
 name = "hill"
 [path]

@@ -185,7 +185,13 @@ def locate_points(line: CentreLine, point: FloatArray, index: LongArray, samples
     lateral = (2.0 * left - curvature * (ahead * ahead + left * left)) / (1.0 + np.hypot(across, turned))
     bent = np.abs(turned) > 1e-4
     rest = np.where(bent, np.arctan2(turned, across) / np.where(bent, curvature, 1.0), ahead / np.maximum(across, 0.05))
-    return RoadPlace(samples.distance[index] + rest, lateral, samples.left[index], samples.right[index])
+    along = samples.distance[index] + rest
+    count = len(samples.distance)
+    beside = (along * np.float32(count / line.length) + 0.5).astype(
+        np.int32
+    )  # samples lie evenly, to a few centimetres
+    beside = beside % count if line.closed else np.clip(beside, 0, count - 1)
+    return RoadPlace(along, lateral, samples.left[beside], samples.right[beside])
 
 
 def build_ground(track: TrackFile, line: CentreLine) -> Ground:
