@@ -12,7 +12,7 @@ from donkeysim.envs import child_guard
 
 # In a venv there the number of a process is none of a group's: Ctrl-Break to it may go to the whole console.
 AS_ON_WINDOWS = """
-import os, signal, sys
+import os, shutil, signal, sys
 
 def kill(process, number):
     print("signalled", process == os.getpid(), number, flush=True)
