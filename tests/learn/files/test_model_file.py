@@ -636,6 +636,7 @@ COMPILED = {
     "3.7": (5, b"|\0d\1\x1b\0d\2\x18\0S\0", b")\3Ng" + HALF + b"\xe9\1\0\0\0"),
     "3.10": (6, b"|\0d\1\x1b\0d\2\x18\0S\0", b"\xa9\3N\xe7" + HALF + b"\xe7" + ONE),
     "3.12": (5, b"\x97\0|\0d\1z\x0b\0\0d\2z\x0a\0\0S\0", b")\3N\xe7" + HALF + b"\xe7" + ONE),
+    "3.13": (5, b"\x95\0U\0S\1-\x0b\0\0S\2-\x0a\0\0$\0", b")\3N\xe7" + HALF + b"\xe7" + ONE),
     "2 * x": (6, b"d\1|\0\x14\0d\2\x18\0S\0", b")\3Ni\2\0\0\0i\1\0\0\0"),
 }
 """What several Pythons make of `lambda x: x / 127.5 - 1`, and one of `lambda x: 2 * x - 1`: how many numbers come

@@ -95,6 +95,7 @@ _KIND = 127
 # Steps of compiled Python. From the fourth on they have an argument; that of the fifth says which sign it means.
 _RETURN, _CONSTANT, _TAKE, _FIRST_WITH_ARGUMENT, _ANY_SIGN = 83, 100, 124, 90, 122
 _SILENT = (0, 151)
+_OF_3_13 = {149: 151, 36: _RETURN, 83: _CONSTANT, 85: _TAKE, 45: _ANY_SIGN}  # begins with the first, as none before
 _MOST_STEPS = 200
 _SIGNS = {
     (20, 0): operator.mul,
@@ -186,7 +187,7 @@ def read_formula(function: Any) -> tuple[float, float] | None:
     """Return scale and offset of a Lambda that says x * scale + offset; None of any other.
 
     Keras keeps Python's own form of the compiled function: numbers, its steps, its constants. It is read, never run.
-    The forms of Python 3.5 to 3.12 are known.
+    The forms of Python 3.5 to 3.13 are known.
     """
     try:
         held = function["config"]["code"] if isinstance(function, Mapping) else function[0]
@@ -215,8 +216,8 @@ def _read_constants(code: bytes) -> list[Any]:
 def _follow(steps: bytes, constants: list[Any]) -> Any:
     """Return what steps make of x, a number or a `Polynomial`; what is no arithmetic is an error of some kind."""
     stack: list[Any] = []
-    at = 0
-    while (step := steps[at]) != _RETURN:
+    at, names = 0, _OF_3_13 if steps[0] in _OF_3_13 else {}
+    while (step := names.get(steps[at], steps[at])) != _RETURN:
         argument = steps[at + 1]
         at += 2 if steps[2] else 3 if step >= _FIRST_WITH_ARGUMENT else 1  # Python 3.5 has steps of 1 and 3 bytes
         if step == _TAKE and argument == 0:
