@@ -22,6 +22,10 @@ def test_the_originals_words_are_understood():
         "drive", "models/a.h5", "rnn", True, "single", (("a", "b"), ("c", "d")), myconfig="other.py"
     )
     assert parse_options(["drive"]) == Options("drive")
+    assert parse_options(["--model", "a.h5", "--js", "drive"]) == Options("drive", "a.h5", use_joystick=True)
+    assert parse_options(["--model=a.h5", "train", "--tub", "data"]) == parse_options(
+        ["train", "--model=a.h5", "--tub", "data"]
+    )
 
 
 def test_training_takes_tubs_in_both_ways():

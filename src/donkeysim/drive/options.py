@@ -27,6 +27,9 @@ HELP_FILE = Path(__file__).with_name("manage_help.txt")
 """What `--help` prints; the second paragraph is the usage, which mistakes print too."""
 
 
+COMMANDS = ("drive", "train")
+
+
 @dataclass(frozen=True)
 class Options:
     """The command line, taken apart."""
@@ -61,7 +64,11 @@ def parse_options(words: Sequence[str] | None = None) -> Options:
         SystemExit: 0 after the help, 1 after a mistake; the usage has been printed.
         SpecError: This program, written by an earlier version, would not heed --track.
     """
-    given = vars(_make_parser().parse_args(words))
+    line = sys.argv[1:] if words is None else list(words)
+    if command := next((word for word in line if word in COMMANDS), None):  # which may follow its options
+        line.remove(command)
+        line.insert(0, command)
+    given = vars(_make_parser().parse_args(line))
     if given.get("track") is not None and words is None:
         _check_takes_track(Path(sys.argv[0]))
     given["metadata"] = read_metadata(given.get("metadata", ()))
