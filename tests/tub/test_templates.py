@@ -146,6 +146,31 @@ def test_a_drive_of_udacity_s_simulator_is_a_tub_to_read(tmp_path, kind):
         refuse_old_format(folder)
 
 
+TABLES = {
+    "own names": ("image,angle,throttle", "{name},{angle},0.25", ""),
+    "within a folder": ("time;Filename;steering;throttle", "7;images/{name};{angle};0.25", "images"),
+    "of another machine": ('"path"\t"user/angle"\t"user/throttle"', "C:\\me\\{name}\t{angle}\t0.25", "IMG"),
+}
+
+
+@pytest.mark.original("Tubs", "tables (CSV) of pictures, steering and throttle", "read, by the names of their columns")
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_of_pictures_and_commands_is_a_tub_to_read(tmp_path, kind):
+    heading, row, inner = TABLES[kind]
+    (pictures := tmp_path / "drive" / inner).mkdir(parents=True)
+    (tmp_path / "drive" / "a.csv").write_text("lap,seconds\n1,9.5\n", encoding="utf-8")
+    for number in range(30):
+        Image.fromarray(make_picture(number)).save(pictures / f"{number}.png")
+    rows = [row.format(name=f"{number}.png", angle=number / 30 - 0.5) for number in range(30)]
+    (tmp_path / "drive" / "labels.csv").write_text("\n".join([heading, *rows]), encoding="utf-8-sig")
+    records = list(TubReader(tmp_path / "drive"))
+    assert [read_command(record) for record in records] == [(number / 30 - 0.5, 0.25) for number in range(30)]
+    assert (records[7].load_image() == make_picture(7)).all()
+    (tmp_path / "drive" / "labels.csv").write_text("image,seconds\n1.png,9.5\n", encoding="utf-8")
+    with pytest.raises(TubError, match="is not a tub"):
+        TubReader(tmp_path / "drive")
+
+
 def test_a_log_with_broken_rows_loses_those_only(tmp_path):
     folder = write_log(tmp_path / "drive", "plain")
     path = folder / "driving_log.csv"

@@ -4,7 +4,8 @@
 count from that beginning. `exclude.json`, where there is one, lists the numbers of records that were cut out.
 
 So is what Udacity's simulator records: `driving_log.csv`, a row each of three pictures (the middle one is taken),
-steering and throttle; the pictures lie in `IMG`, and their names say when they were taken.
+steering and throttle; the pictures lie in `IMG`, and their names say when they were taken. And so is any table of
+pictures, steering and throttle, by the names of its columns.
 """
 
 import csv
@@ -26,14 +27,22 @@ logger = logging.getLogger(__name__)
 RECORD_NAME = re.compile(r"record_(\d+)\.json")
 """File of a record."""
 
-_LOG_FOLDER = "IMG"
+_LOG_FOLDERS = ("IMG", "images")
+_COLUMNS = (
+    ("center", "cam/image_array", "image", "image_path", "img", "filename", "file", "frame", "picture", "path"),
+    ("user/angle", "angle", "steering", "steer", "steering_angle"),
+    ("user/throttle", "throttle"),
+)
+"""How tables call pictures, steering and throttle, the likeliest first."""
+
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def is_old_format(folder: Path) -> bool:
     """Return whether a folder holds a tub of the old format."""
-    is_named = any((folder / name).is_file() for name in (OLD_MANIFEST_NAME, LOG_NAME))
-    return is_named or (folder.is_dir() and bool(_list_files(folder)))
+    return (folder / OLD_MANIFEST_NAME).is_file() or (
+        folder.is_dir() and (bool(_list_files(folder)) or _find_table(folder) is not None)
+    )
 
 
 def read_old_manifest(folder: Path) -> Manifest:
@@ -83,24 +92,53 @@ def read_old_records(folder: Path, started_at: float) -> Iterator[tuple[int, dic
 
 
 def _read_log(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield position and content of every row of Udacity's log, where there is one, as `read_old_records` does."""
-    if not (path := folder / LOG_NAME).is_file() or _list_files(folder):
+    """Yield position and content of every row of a table, where there is one, as `read_old_records` does."""
+    if _list_files(folder) or (found := _find_table(folder)) is None:
         return
+    path, delimiter, columns = found
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        rows = csv.reader((line.replace("\0", "") for line in file), skipinitialspace=True)
-        for position, row in enumerate(row for row in rows if row and row[0].strip().lower() != "center"):
-            angle, throttle = (read_number(value.strip()) for value in (*row[3:5], "", "")[:2])
-            name = PureWindowsPath(row[0].strip()).name  # takes both kinds of slashes
-            try:
-                taken = datetime.strptime(name.partition("_")[2], "%Y_%m_%d_%H_%M_%S_%f.jpg").replace(tzinfo=UTC)
-            except ValueError:
-                taken = _BEGINNING
-            picture = f"{_LOG_FOLDER}/{name}" if (folder / _LOG_FOLDER / name).is_file() else name
+        rows = csv.reader((line.replace("\0", "") for line in file), delimiter=delimiter, skipinitialspace=True)
+        cells = ([row[column].strip() if column < len(row) else "" for column in columns] for row in rows if row)
+        for position, (shown, *commands) in enumerate(row for row in cells if row[0].lower() not in _COLUMNS[0]):
+            picture = _find_picture(folder, shown)
+            taken = _read_time(PureWindowsPath(shown).name)
+            angle, throttle = map(read_number, commands)
             values = {"cam/image_array": picture, "user/angle": angle, "user/throttle": throttle, "user/mode": "user"}
-            yield (
-                position,
-                {**values, "_index": position, "_timestamp_ms": round(1000 * (taken - _BEGINNING).total_seconds())},
-            )
+            yield position, {**values, "_index": position, "_timestamp_ms": taken}
+
+
+def _find_table(folder: Path) -> tuple[Path, str, tuple[int, ...]] | None:
+    """Return the table of a folder, what parts its columns, and those of pictures, steering and throttle."""
+    if (path := folder / LOG_NAME).is_file():  # which may have no heading
+        return path, ",", (0, 3, 4)
+    for path in sorted(folder.glob("*.csv")):
+        try:
+            with path.open(encoding="utf-8-sig", errors="replace") as file:
+                heading = file.readline(1000)
+        except OSError:
+            continue
+        delimiter = max(",;\t", key=heading.count)
+        names = [name.strip(' "\r\n').lower() for name in heading.split(delimiter)]
+        columns = tuple(next((names.index(name) for name in known if name in names), -1) for known in _COLUMNS)
+        if min(columns) >= 0:
+            return path, delimiter, columns
+    return None
+
+
+def _find_picture(folder: Path, shown: str) -> str:
+    """Return where a picture lies that a table names, with whatever folders of the machine that wrote it."""
+    path = PureWindowsPath(shown)  # takes both kinds of slashes
+    beside = (f"{inner}/{path.name}" for inner in _LOG_FOLDERS if (folder / inner / path.name).is_file())
+    return path.as_posix() if _is_within(folder, path) else next(beside, path.name)
+
+
+def _read_time(name: str) -> int:
+    """Return when the picture was taken that Udacity's simulator calls so [ms since 1970]; 0 of other names."""
+    try:
+        taken = datetime.strptime(name.partition("_")[2], "%Y_%m_%d_%H_%M_%S_%f.jpg").replace(tzinfo=UTC)
+    except ValueError:
+        return 0
+    return round(1000 * (taken - _BEGINNING).total_seconds())
 
 
 def _list_files(folder: Path) -> list[tuple[int, str]]:
@@ -122,8 +160,11 @@ def _strip_folder(folder: Path, value: Any) -> Any:
     if not isinstance(value, str) or not value.lower().endswith(PICTURE_ENDINGS):
         return value
     path = PureWindowsPath(value)  # takes both kinds of slashes
-    is_there = not path.anchor and ".." not in path.parts and os.path.isfile(folder.joinpath(*path.parts))
-    return value if is_there else path.name
+    return value if _is_within(folder, path) else path.name
+
+
+def _is_within(folder: Path, path: PureWindowsPath) -> bool:
+    return not path.anchor and ".." not in path.parts and os.path.isfile(folder.joinpath(*path.parts))
 
 
 def _read_json(path: Path, default: Any) -> Any:
