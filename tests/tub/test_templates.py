@@ -166,6 +166,8 @@ def test_a_table_of_pictures_and_commands_is_a_tub_to_read(tmp_path, kind):
     records = list(TubReader(tmp_path / "drive"))
     assert [read_command(record) for record in records] == [(number / 30 - 0.5, 0.25) for number in range(30)]
     assert (records[7].load_image() == make_picture(7)).all()
+    shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path, "drive")
+    assert len(TubReader(split_paths(str(tmp_path / "packed.zip"))[0])) == 30
     (tmp_path / "drive" / "labels.csv").write_text("image,seconds\n1.png,9.5\n", encoding="utf-8")
     with pytest.raises(TubError, match="is not a tub"):
         TubReader(tmp_path / "drive")

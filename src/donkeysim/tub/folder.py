@@ -17,7 +17,7 @@ from pathlib import Path
 
 from donkeysim.core.errors import TubError, format_count
 from donkeysim.core.files import make_folder
-from donkeysim.tub.manifest import LOG_NAME, MANIFEST_NAME, OLD_MANIFEST_NAME, has_records
+from donkeysim.tub.manifest import MANIFEST_NAME, OLD_MANIFEST_NAME, has_records
 from donkeysim.tub.old_format import RECORD_NAME, is_old_format
 from donkeysim.tub.reader import TubReader
 
@@ -210,9 +210,11 @@ def _find_tubs(file: zipfile.ZipFile | tarfile.TarFile, path: Path) -> list[str]
         if size > _MOST_UNPACKED or len(names) > _MOST_ENTRIES:
             most = f"{_MOST_UNPACKED >> 30} GB or {_MOST_ENTRIES} files"
             raise TubError(f"{path} holds more than {most}; unpack it yourself if you trust it.")
-    found = {name.parent for name in names if name.name == MANIFEST_NAME} or {
-        name.parent for name in names if name.name in (OLD_MANIFEST_NAME, LOG_NAME) or RECORD_NAME.fullmatch(name.name)
-    }
+    found = (
+        {name.parent for name in names if name.name == MANIFEST_NAME}
+        or {name.parent for name in names if name.name == OLD_MANIFEST_NAME or RECORD_NAME.fullmatch(name.name)}
+        or {name.parent for name in names if name.suffix == ".csv"}
+    )
     if not found:
         raise TubError(f"{path} holds no tub; pack a tub's folder, or give that.")
     for inner in found:
