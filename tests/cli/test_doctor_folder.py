@@ -124,6 +124,7 @@ BROKEN = {
     "three/myconfig.py": ("myconfig", "three/myconfig.py", "BATCH_SIZE = -1\n", "BATCH_SIZE"),
     "a.h5": ("pilot", "a.h5", "rubbish", "a.h5"),
     "a.trt": ("pilot", "a.trt", "rubbish", "must be converted first"),
+    "models/a.pkl": ("pilot", "models/a.pkl", "rubbish", "must be converted first"),
     "a.parquet": ("dataset", "a.parquet", "rubbish", "a.parquet"),
     "data/manifest.json": ("tub", "data", "rubbish", "manifest.json"),
     "bad.toml": ("track", "bad.toml", "[path]\nsegmnts = 3\n", "bad.toml"),

@@ -22,7 +22,10 @@ ASPECTS = (LOADS, TRAINS, DRIVES)
 """What a file can do, in the order of the table."""
 
 _PASSED_OVER = ("__pycache__", "node_modules", "site-packages")
-_UNREAD_PILOTS = (".savedmodel", ".trt", ".pth", ".ckpt")
+_UNREAD_PILOTS = (".savedmodel", ".trt", ".pt", ".pth", ".ckpt")
+_UNREAD_IN_MODELS = (".pkl", ".zip")
+"""Elsewhere they may be anything."""
+
 _JOYSTICK, _JOYSTICK_NAME = b"class MyJoystickController", re.compile(r"(?!test_).*joystick.*\.py")
 """What is in a joystick's file, and how such files are called: other programs are not run."""
 
@@ -208,7 +211,8 @@ def _find_file(path: Path, car: Path | None) -> Iterator[Item]:
     from donkeysim.learn.files.model_file import ENDINGS
 
     ending = path.suffix.lower()
-    if ending in (*ENDINGS, *_UNREAD_PILOTS):
+    unread = (*_UNREAD_PILOTS, *_UNREAD_IN_MODELS) if path.parent.name == "models" else _UNREAD_PILOTS
+    if ending in (*ENDINGS, *unread):
         yield Item("pilot", path, _list_pilot_steps(path, car))
     elif ending in (".mcap", ".parquet"):
         yield Item("dataset", path, [(LOADS, lambda: _survey(path))])
