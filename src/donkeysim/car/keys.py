@@ -34,6 +34,10 @@ class Kind:
     def __str__(self) -> str:
         return self.name
 
+    def or_else(self, other: "Kind") -> "Kind":
+        """Return the kind of values that are of this kind or another."""
+        return Kind(f"{self}, or {other}", lambda value: self.takes(value) or other.takes(value))
+
 
 def _whole(least: int = 0, most: int = 1_000_000_000) -> Kind:
     name = f"a whole number from {least}" + (f" to {most}" if most < 1_000_000_000 else "")
@@ -67,24 +71,8 @@ def _items(item: Kind, count: int | None = None, least: int = 0) -> Kind:
     return Kind(f"a list{size}, each {item}", takes)
 
 
-def _or_none(kind: Kind) -> Kind:
-    return Kind(f"{kind}, or None", lambda value: value is None or kind.takes(value))
-
-
-def _either(one: Kind, other: Kind) -> Kind:
-    return Kind(f"{one}, or {other}", lambda value: one.takes(value) or other.takes(value))
-
-
 def _is_address(value: Any) -> bool:
     return value == "" or (isinstance(value, str) and re.fullmatch(r"https?://[^\s/]+(/\S*)?", value) is not None)
-
-
-def _is_transformation(value: Any) -> bool:
-    return isinstance(value, str) and (value in TRANSFORMATIONS or value.startswith("CUSTOM"))
-
-
-def _is_table(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
 
 
 def _is_range(value: Any) -> bool:
@@ -104,13 +92,18 @@ CONTROLLER_TYPES = (
 )
 
 _FLAG = Kind("True or False", lambda value: isinstance(value, int) and value in (0, 1))  # 1 and 0 pass, as in Python
+_NONE = Kind("None", lambda value: value is None)
 _TEXT = Kind("a text", lambda value: isinstance(value, str))
 _TRANSFORMATION = Kind(
-    f"one of {', '.join(map(repr, TRANSFORMATIONS))} or a name that begins with 'CUSTOM'", _is_transformation
+    f"one of {', '.join(map(repr, TRANSFORMATIONS))} or a name that begins with 'CUSTOM'",
+    lambda value: isinstance(value, str) and (value in TRANSFORMATIONS or value.startswith("CUSTOM")),
 )
 
 _SPECIAL_KINDS = {
-    "GYM_CONF": Kind("a dictionary with texts as keys", _is_table),
+    "GYM_CONF": Kind(
+        "a dictionary with texts as keys",
+        lambda value: isinstance(value, Mapping) and all(isinstance(key, str) for key in value),
+    ),
     "WATCH_PAGE_URL": Kind("an address such as 'http://localhost:9093', or ''", _is_address),
     "CONTROLLER_TYPE": _one_of(*CONTROLLER_TYPES),
     "METADATA": _items(_items(_TEXT, 2)),
@@ -119,7 +112,7 @@ _SPECIAL_KINDS = {
     "AUGMENTATIONS": _items(_one_of("BRIGHTNESS", "BLUR", "MULTIPLY", "CROP", "TRAPEZE")),
     "AUG_BLUR_RANGE": _items(_number(0, 100), 2),
     "AUG_MULTIPLY_RANGE": _items(_number(0, 100), 2),
-    "AUG_BRIGHTNESS_RANGE": _either(_number(0, 1), Kind("two from -1 to 1, the lower one first", _is_range)),
+    "AUG_BRIGHTNESS_RANGE": _number(0, 1).or_else(Kind("two from -1 to 1, the lower one first", _is_range)),
     **dict.fromkeys(("TRANSFORMATIONS", "POST_TRANSFORMATIONS"), _items(_TRANSFORMATION)),
     "LOGGING_FORMAT": Kind("a format of Python's logging such as '%(asctime)s %(message)s'", _is_log_format),
 }
@@ -134,7 +127,7 @@ def _read_kinds() -> dict[str, Kind]:
     kinds = dict.fromkeys(_TABLE["flag"], _FLAG) | dict.fromkeys(_TABLE["text"], _TEXT) | _SPECIAL_KINDS
     for word, make in makers.items():
         kinds |= {name: make(*limits) for name, limits in _TABLE[word].items()}
-    return kinds | {name: _or_none(kinds[name]) for name in _TABLE["or_none"]}
+    return kinds | {name: kinds[name].or_else(_NONE) for name in _TABLE["or_none"]}
 
 
 KINDS = _read_kinds()

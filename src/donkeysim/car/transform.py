@@ -210,7 +210,8 @@ def _load_custom(config: Config, name: str) -> Transform:
             f"{name} is your own transformation: set {name}_MODULE to its Python file and {name}_CLASS to its "
             "class in myconfig.py."
         )
-    path = _find_custom(Path(file_name).expanduser(), Path(config.CAR_PATH))
+    given = Path(file_name).expanduser()  # in the working folder, as in the original, or else in the car folder
+    path = next((place.absolute() for place in (given, Path(config.CAR_PATH) / given) if place.is_file()), None)
     if path is None:
         raise SpecError(f"{config.locate(f'{name}_MODULE')} is {file_name!r}, but there is no such file.")
     if path.suffix != ".py":
@@ -243,8 +244,3 @@ def _name_failure(path: Path) -> Iterator[None]:
         raise
     except Exception as error:
         raise SpecError(describe_failure(path, error)) from error
-
-
-def _find_custom(path: Path, car_folder: Path) -> Path | None:
-    """Return the file in the working folder, as in the original, or else in the car folder."""
-    return next((place.absolute() for place in (path, car_folder / path) if place.is_file()), None)

@@ -19,7 +19,6 @@ from donkeysim.drivers.human_driver import HumanDriver, Intent
 from donkeysim.drivers.person import Person, load_styles
 from donkeysim.drivers.steering import Action
 from donkeysim.envs.built_in import BuiltInCar
-from donkeysim.envs.conf import EnvConf
 from donkeysim.tub.writer import TubWriter
 from donkeysim.world.ledger import Ledger
 from donkeysim.world.randomization import RandomizationSpec
@@ -107,7 +106,8 @@ def record_sample(
         raise SpecError(describe_unknown("driver", driver, known))
     settings = read_settings(config if config is not None else make_default_config())
     if randomization is not None:
-        settings = replace(settings, conf=_randomize(settings.conf, randomization))
+        experiment = replace(settings.conf.experiment, randomization=randomization)
+        settings = replace(settings, conf=replace(settings.conf, experiment=experiment))
     if scene is not None:
         settings = replace(settings, conf=replace(settings.conf, experiment=settings.conf.experiment.move_to(scene)))
     car = BuiltInCar(settings.scene, settings.conf, settings.conf.experiment.seed)
@@ -123,10 +123,6 @@ def record_sample(
             return drive.record(lap_count, record_count, report)
     finally:
         car.close()
-
-
-def _randomize(conf: EnvConf, randomization: RandomizationSpec) -> EnvConf:
-    return replace(conf, experiment=replace(conf.experiment, randomization=randomization))
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,8 @@ class HumanDriver:
         """Return what the hands do now with the car of a row, and what they were meant to do."""
         x, y, _ = ledger.position[car].tolist()
         index, offset = self._line.locate(x, y, int(ledger.node_index[car]) * self._factor, 3 * self._factor)
-        intent = Intent(self._aim(ledger, car, index), self._press(ledger, car, index))
+        throttle = press_pedal(ledger, car, index, self._line, self._throttle, self._train)
+        intent = Intent(self._aim(ledger, car, index), throttle)
         steer = intent.steer + self._shake_hands() + self._suffer_push(index, offset)
         return Action(max(-1.0, min(1.0, steer)), intent.throttle, 0.0), intent
 
@@ -160,9 +161,6 @@ class HumanDriver:
         aside = math.sin(math.atan2(dy, dx) - float(ledger.yaw[car]))
         angle = math.atan(self._base * 2.0 * aside / max(math.hypot(dx, dy), 0.5 * LOOK_AHEAD))
         return max(-1.0, min(1.0, SLIP_FACTOR * angle / self._gain))
-
-    def _press(self, ledger: Ledger, car: int, index: int) -> float:
-        return press_pedal(ledger, car, index, self._line, self._throttle, self._train)
 
     def _shake_hands(self) -> float:
         """Return the next value of a process that forgets itself over `SHAKE_TIME`."""

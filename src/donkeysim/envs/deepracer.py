@@ -222,6 +222,8 @@ def _tabulate(step: Step, lines: Sequence[_Line]) -> dict[str, list[Any]]:
     turn = np.abs(step.heading_error)
     reach = HALF_WIDTH * np.abs(np.cos(turn)) + HALF_LENGTH * np.abs(np.sin(turn))
     length = np.array([line.length for line in lines])
+    rounds, gained = step.furthest / length, step.progress / length
+    is_round_done = np.floor(rounds) > np.floor(rounds - gained)  # then progress is 100, and begins from 0 again
     return {
         "all_wheels_on_track": (np.minimum(left, right) >= reach).tolist(),
         "x": step.position[:, 0].tolist(),
@@ -232,7 +234,7 @@ def _tabulate(step: Step, lines: Sequence[_Line]) -> dict[str, list[Any]]:
         "is_offtrack": (~step.on_road.astype(bool)).tolist(),
         "is_reversed": (turn > 0.5 * math.pi).tolist(),
         "heading": np.degrees(step.yaw).tolist(),
-        "progress": _find_progress(step.furthest / length, step.progress / length).tolist(),
+        "progress": np.where(is_round_done, 100.0, 100.0 * (rounds % 1.0)).tolist(),
         "speed": np.hypot(step.forward_speed, step.left_speed).tolist(),
         "steering_angle": np.degrees(step.steer_angle).tolist(),
         "steps": _count_steps(step).tolist(),
@@ -244,16 +246,6 @@ def _tabulate(step: Step, lines: Sequence[_Line]) -> dict[str, list[Any]]:
 def _count_steps(step: Step) -> LongArray:
     count: LongArray = np.rint(step.time / step.duration).astype(np.int64)
     return count
-
-
-def _find_progress(rounds: FloatArray, gained: FloatArray) -> FloatArray:
-    """Return progress [percent]: 100 in the step that completes a round, then from 0 again.
-
-    Args:
-        rounds: Driven since the episode began.
-        gained: Of them in this step.
-    """
-    return np.where(np.floor(rounds) > np.floor(rounds - gained), 100.0, 100.0 * (rounds % 1.0))
 
 
 def _describe_things(things: Sequence[_Thing], along: float, begun: float, line: _Line) -> dict[str, Any]:

@@ -103,11 +103,6 @@ def make_picture_space(name: str, height: int, width: int) -> Box:
     return gymnasium.spaces.Box(0, 255, (height, width, 1 if name == "grey" else 3), np.uint8)
 
 
-def count_numbers() -> int:
-    """Return how many numbers "vector" has."""
-    return PLAIN_COUNT + 2 * len(LOOK_AHEAD)
-
-
 class Observer:
     """Observes all cars of a fleet, into arrays of its device that stay the same ones.
 
@@ -160,7 +155,8 @@ class Observer:
         }
         self._channels = {name: self._open(name, stack) for name in names}
         kept = self._channels if keeps_last else {}
-        self._last = {name: self._make_like(channel.rows[0]) for name, channel in kept.items()}
+        rows = {name: channel.rows[0] for name, channel in kept.items()}
+        self._last = {name: self._device.zeros(tuple(array.shape), array.dtype) for name, array in rows.items()}
         self.last = {name: self._shape(self._channels[name], rows) for name, rows in self._last.items()}
         spaces = {name: channel.space for name, channel in self._channels.items()}
         self.space: gymnasium.Space[Any] = spaces[names[0]] if self._is_one else gymnasium.spaces.Dict(dict(spaces))
@@ -237,7 +233,7 @@ class Observer:
     def _find_numbers(self, name: str) -> tuple[float, float, int]:
         """Return bounds and count of the numbers of a car."""
         if name == "vector":
-            return -LIMIT, LIMIT, count_numbers()
+            return -LIMIT, LIMIT, PLAIN_COUNT + 2 * len(LOOK_AHEAD)
         if name == "rivals":
             return -RIVAL_LIMIT, RIVAL_LIMIT, RIVAL_COUNT * RIVAL_WIDTH
         simulator = self._fleet.simulator
@@ -261,9 +257,6 @@ class Observer:
         if len(shape) == 3 and rows.shape[0] == cars and channel.rows is not channel.fresh:
             return np.moveaxis(rows.reshape((cars, shape[2], *shape[:2])), 1, -1)
         return rows.reshape((cars, *shape))
-
-    def _make_like(self, array: Any) -> Any:
-        return self._device.zeros(tuple(array.shape), array.dtype)
 
     # -- what is seen -------------------------------------------------------------------------------------------------
 

@@ -58,31 +58,6 @@ def make_original_reward(max_cte: float = kernels.MAX_CTE) -> Reward:
     return reward_original
 
 
-def end_off_road(step: Step) -> Any:
-    """Say who has been off the road for a quarter of a second."""
-    return _is_off_road(step.off_road_time)
-
-
-def end_hit(step: Step) -> Any:
-    """Say who touched something in this step."""
-    return _has_hit(step.hit)
-
-
-def end_wrong_way(step: Step) -> Any:
-    """Say who has gone against the path for half a second."""
-    return _goes_wrong_way(step.wrong_way_time)
-
-
-def end_standstill(step: Step) -> Any:
-    """Say who has stood still for four seconds."""
-    return _stands_still(step.still_time)
-
-
-def end_tilted(step: Step) -> Any:
-    """Say who leans by more than 60 degrees."""
-    return _is_tilted(step.upright)
-
-
 def make_original_end(max_cte: float = kernels.MAX_CTE) -> End:
     """Return the original's rule: farther from the path than `max_cte` [U], though not beyond twice that, or a hit."""
 
@@ -100,11 +75,11 @@ REWARDS: Mapping[str, Reward] = {
 """Rewards by name."""
 
 ENDS: Mapping[str, End] = {
-    "off_road": end_off_road,
-    "hit": end_hit,
-    "wrong_way": end_wrong_way,
-    "standstill": end_standstill,
-    "tilted": end_tilted,
+    "off_road": lambda step: _is_off_road(step.off_road_time),  # for a quarter of a second
+    "hit": lambda step: _has_hit(step.hit),  # something was touched in this step
+    "wrong_way": lambda step: _goes_wrong_way(step.wrong_way_time),  # against the path for half a second
+    "standstill": lambda step: _stands_still(step.still_time),  # for four seconds
+    "tilted": lambda step: _is_tilted(step.upright),  # by more than 60 degrees
     "original": make_original_end(),
 }
 """Ends by name."""

@@ -130,19 +130,18 @@ def _describe_row(one: DriveJudgement, row: JudgedPilot) -> dict[str, Any]:
 def _format_drive(one: DriveJudgement) -> str:
     heads = "".join(f"<th>{head}</th>" for head in HEADS)
     rows = "".join(_format_row(one, row) for row in one.rows)
-    notes = "".join(f"<li>{escape(note)}</li>" for note in (*one.notes, *_list_doubts(one)))
+    pilots = [row for row in one.rows if row.role == PILOT]
+    doubts = [f"{row.name}: {doubt}" for row in pilots for doubt in row.found.list_doubts()]
+    notes = "".join(f"<li>{escape(note)}</li>" for note in (*one.notes, *doubts))
+    legend = "".join(f' <i style="background:{colour}"></i> {escape(row.name)}' for colour, row in _list_lines(one))
     records = f"{format_count(len(one.drive.records), 'record')}, pictures of {one.drive.size}"
-    worst = "".join(_format_worst(one, row) for row in one.rows if row.role == PILOT)
+    worst = "".join(_format_worst(one, row) for row in pilots)
     return (
         f"<section><h2>{escape(str(one.drive.path))}</h2><p>{records}</p>"
         f'<div class="scroll"><table><thead><tr><th></th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
         f"{f'<ul>{notes}</ul>' if notes else ''}<figure>{draw_bins(one)}<figcaption>Answer by what the driver steered, "
-        f"means; the dashed line is the driver.{_format_legend(one)}</figcaption></figure>{worst}</section>"
+        f"means; the dashed line is the driver.{legend}</figcaption></figure>{worst}</section>"
     )
-
-
-def _list_doubts(one: DriveJudgement) -> list[str]:
-    return [f"{row.name}: {doubt}" for row in one.rows if row.role == PILOT for doubt in row.found.list_doubts()]
 
 
 def _format_row(one: DriveJudgement, row: JudgedPilot) -> str:
@@ -154,10 +153,6 @@ def _list_lines(one: DriveJudgement) -> list[tuple[str, JudgedPilot]]:
     """Return the rows that are drawn, each with its colour."""
     rows = [row for row in one.rows if row.role != FLOOR]
     return [(COLOURS[number % len(COLOURS)], row) for number, row in enumerate(rows)]
-
-
-def _format_legend(one: DriveJudgement) -> str:
-    return "".join(f' <i style="background:{colour}"></i> {escape(row.name)}' for colour, row in _list_lines(one))
 
 
 def draw_bins(one: DriveJudgement) -> str:

@@ -82,7 +82,8 @@ def describe_run(run: PilotRun) -> str:
     if run.ending != LAPS_DONE:
         text += f" after {len(run.lap_times)} of {format_count(run.wanted_laps, 'lap')}"
     if run.departures:
-        text += f", off the road {_count_times(len(run.departures))}"
+        times = len(run.departures)
+        text += f", off the road {('once', 'twice')[times - 1] if times < 3 else f'{times} times'}"
     if run.hits:
         names = ", ".join(sorted({event.name for event in run.hits}))
         text += f", {format_count(len(run.hits), 'hit')} ({names})"
@@ -181,10 +182,6 @@ def _format_trace(run: PilotRun) -> str:
 def _format_share(share: float) -> str:
     """Return a share as percent; 100 only when it is whole."""
     return "100 %" if share == 1.0 else f"{min(99.9, 100.0 * share):.1f} %"
-
-
-def _count_times(number: int) -> str:
-    return {1: "once", 2: "twice"}.get(number, f"{number} times")
 
 
 def find_cte_scale(run: PilotRun) -> float:

@@ -112,21 +112,15 @@ def _read(file: IO[bytes], path: Path) -> StoredSnapshot:
     return StoredSnapshot(snapshot, head.spec, head.origin)
 
 
-def _is_in(array: NDArray[Any], name: str, version: int) -> bool:
-    """Return whether files of a format hold an array.
-
-    Format 1 had no lap times, checkpoints and timers, format 2 no active nodes; files of old have no entry for what
-    takes no bytes.
-    """
-    return 0 not in array.shape[1:] and version >= _NEW_NAMES.get(name, 1)
-
-
 def _fill(blank: Snapshot, entries: Any, version: int) -> Snapshot:
     """Return a snapshot of the entries, which must be of the kinds and shapes of the blank one; props are free."""
     filled: dict[str, NDArray[Any]] = {}
     for name, array in list_arrays(blank).items():
         former = _FORMER_NAMES.get(name, name) if version < 2 else name
-        entry = entries[former] if _is_in(array, name, version) else array
+        # Format 1 had no lap times, checkpoints and timers, format 2 no active nodes; files of old have no entry for
+        # what takes no bytes.
+        is_in_file = 0 not in array.shape[1:] and version >= _NEW_NAMES.get(name, 1)
+        entry = entries[former] if is_in_file else array
         free = name.startswith(("state.prop_", "picture.prop_"))
         if entry.dtype != array.dtype or entry.shape[int(free) :] != array.shape[int(free) :]:
             raise ValueError(f"{name} has shape {entry.shape} and type {entry.dtype}")

@@ -107,11 +107,7 @@ class GatherRenderer:
         self._device, self._counts = device, GatherCounts(*counts)
         self._at_once, self._record_limit = at_once, record_limit
         self._poses, self._all = PoseReader(), device.zeros((0,), np.bool_)
-        self.set_tables(tables)
-
-    def set_tables(self, tables: PictureTables) -> None:
-        """Take other tables: cars have been dressed."""
-        self._host, self._tables = tables, self._device.upload(tables)
+        self._host, self._tables = tables, device.upload(tables)
 
     def make_group(
         self, cars: Sequence[int], cameras: Sequence[CameraSpec], channels: int = 3, class_count: int = 0

@@ -30,7 +30,7 @@ from donkeysim.render.kernels.lidar import (
     write_shape,
 )
 from donkeysim.render.tables import PoseReader
-from donkeysim.world.scene import COLLIDER_BOX, Colliders, Ground, Props, Scene
+from donkeysim.world.scene import COLLIDER_BOX, Colliders, Scene
 from donkeysim.world.specs import BODY_STYLES, CarSpec, LidarSpec
 from donkeysim.world.state import Layout, State, make_state
 
@@ -143,8 +143,11 @@ def make_rays(lidar: LidarSpec) -> Rays:
 def _make_tables(scenes: Sequence[Scene], world_scene: IntArray, car: CarSpec) -> LidarTables:
     low, high = (np.array(corner) for corner in zip(*(_measure_car(scene, car) for scene in scenes), strict=True))
     shape, shape_begin = _join([_list_shapes(scene.colliders) for scene in scenes])
-    size, prop_begin = _join([_list_sizes(scene.props) for scene in scenes])
-    heights = [np.ascontiguousarray(scene.ground.height, np.float64) for scene in scenes]
+    props, grounds = [scene.props for scene in scenes], [scene.ground for scene in scenes]
+    size, prop_begin = _join(
+        [np.column_stack([row.radius_base, row.radius_top, row.height]).astype(np.float64) for row in props]
+    )
+    heights = [np.ascontiguousarray(ground.height, np.float64) for ground in grounds]
     height, height_begin = _join([rows.ravel() for rows in heights])
     return LidarTables(
         world_scene=np.asarray(world_scene, np.int32),
@@ -152,7 +155,7 @@ def _make_tables(scenes: Sequence[Scene], world_scene: IntArray, car: CarSpec) -
         shape_begin=shape_begin,
         prop_size=size,
         prop_begin=prop_begin,
-        ground=np.array([_list_ground(scene.ground) for scene in scenes]),
+        ground=np.array([[*of.height_origin, of.height_cell, of.height.min(), of.height.max()] for of in grounds]),
         height=height,
         height_begin=height_begin,
         height_columns=np.array([rows.shape[1] for rows in heights], np.int64),
@@ -187,15 +190,6 @@ def _list_shapes(colliders: Colliders) -> FloatArray:
         else:
             write_shape(shapes[row], SHAPE_FRUSTUM, (x, y, z - height), upright, (length, length, 2.0 * height))
     return shapes
-
-
-def _list_sizes(props: Props) -> FloatArray:
-    return np.column_stack([props.radius_base, props.radius_top, props.height]).astype(np.float64)
-
-
-def _list_ground(ground: Ground) -> list[float]:
-    """Return a row of `LidarTables.ground`."""
-    return [*ground.height_origin, ground.height_cell, ground.height.min(), ground.height.max()]
 
 
 def _discard(_rows: FloatArray) -> None:

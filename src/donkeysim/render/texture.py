@@ -333,10 +333,6 @@ def _pack(picture: ByteArray) -> WordArray:
     return np.ascontiguousarray(picture).view("<u4")[..., 0].astype(np.uint32, copy=False)
 
 
-def _unpack(words: WordArray) -> ByteArray:
-    return words.astype("<u4", copy=False)[..., None].view(np.uint8)
-
-
 def take_sky_faces(panorama: ByteArray) -> list[ByteArray]:
     """Return what `make_sky_faces` does, made once for as long as the panorama lives: nobody writes a scene's."""
     return remember(_SKY_FACES, panorama, lambda: make_sky_faces(panorama))
@@ -385,7 +381,8 @@ def _sample_panorama(words: WordArray, x: np.ndarray, y: np.ndarray, z: np.ndarr
     left, right = c0 % width, (c0 + 1) % width
 
     def take(rows: np.ndarray) -> np.ndarray:
-        near, far = (_unpack(words[rows, columns]) for columns in (left, right))
+        texels = (words[rows, columns].astype("<u4", copy=False) for columns in (left, right))
+        near, far = (word[..., None].view(np.uint8) for word in texels)
         mixed: np.ndarray = near * (1 - across) + far * across
         return mixed
 

@@ -42,17 +42,13 @@ def save_pilot(actor: Actor, path: Path, places: Sequence[str], cars: Sequence[s
     Raises:
         PilotError: A file cannot be written.
     """
-    network, header = describe_actor(actor), make_header(name_kind(actor), _CONFIG, places, cars)
+    kind = "memory" if actor.observation.pictures == 1 else "3d"
+    network, header = describe_actor(actor), make_header(kind, _CONFIG, places, cars)
     paths = path.with_suffix(".h5"), path.with_suffix(".onnx")
     with replace_file(paths[0], PilotError) as h5, replace_file(paths[1], PilotError) as onnx:
         write_h5(network, h5, header)
         onnx.write_bytes(make_onnx(network, header))
     return paths
-
-
-def name_kind(actor: Actor) -> str:
-    """Return the kind of pilot that a policy is."""
-    return "memory" if actor.observation.pictures == 1 else "3d"
 
 
 def describe_actor(actor: Actor) -> Network:

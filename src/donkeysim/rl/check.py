@@ -121,7 +121,7 @@ class Checker:
         tally = _Tally(*np.zeros((5, cars)))
         seen = self._begin()
         last, is_driving = torch.zeros(cars, 2), np.ones(cars, bool)
-        most = self._find_limit()
+        most = self.lap_count * env.fleet.simulator.ledger.path_length / (SLOWEST * self._wanted * FRAME)
         while is_driving.any():
             with torch.no_grad():
                 action = drive(self.setup.observation.pool_band(seen), last)
@@ -152,11 +152,6 @@ class Checker:
         seen: Any = self._env.reset(options={"reset_mask": first, "s": 0.0})[0]
         picture: ByteArray = seen
         return picture
-
-    def _find_limit(self) -> FloatArray:
-        """Return how many steps each car has."""
-        length = self._env.fleet.simulator.ledger.path_length
-        return self.lap_count * length / (SLOWEST * self._wanted * FRAME)
 
     def close(self) -> None:
         """Stop the threads."""

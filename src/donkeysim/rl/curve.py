@@ -181,16 +181,13 @@ def smooth(values: FloatArray) -> FloatArray:
 def _draw_checks(axes: Any, points: Sequence[CurvePoint]) -> None:
     """Mark when the policy was checked, by the mean speed of the check; what passed is full."""
     for is_passed, label, face in ((False, "check", "white"), (True, "passed", "#2a7f62")):
-        checked = [point for point in points if point.checks and _has_passed(point) == is_passed]
+        with_checks = [point for point in points if point.checks]
+        checked = [point for point in with_checks if all(check.is_passed for check in point.checks) == is_passed]
         if checked:
             minutes = [point.seconds / 60.0 for point in checked]
             speeds = [float(np.mean([check.speed for check in point.checks])) for point in checked]
             axes.plot(minutes, speeds, "o", markersize=6, color="#2a7f62", markerfacecolor=face, label=label)
             axes.legend(frameon=False)
-
-
-def _has_passed(point: CurvePoint) -> bool:
-    return all(check.is_passed for check in point.checks)
 
 
 def _list_values(points: Sequence[CurvePoint], read: Callable[[CurvePoint], float | None]) -> FloatArray:

@@ -187,7 +187,8 @@ def _hash(content: bytes) -> str:
 def _finish_page(folder: Path, site: Site) -> None:
     """Tell the service worker which files it keeps, and browsers what they need first."""
     kept = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    first = {"version": site.version, "files": [name for name in kept if _is_kept(name)]}
+    early = [name for name in kept if not name.startswith(("places/", "pilots/")) and name != WORKER]
+    first = {"version": site.version, "files": early}  # fetched before anybody asks for them
     worker = folder / WORKER
     worker.write_bytes(b"const SITE = " + msgspec.json.encode(first) + b";\n" + worker.read_bytes())
     page = folder / "index.html"
@@ -195,11 +196,6 @@ def _finish_page(folder: Path, site: Site) -> None:
     links = "".join(f'  <link rel="preload" href="{name}" as="fetch" crossorigin>\n' for name in asked)
     links += "".join(f'  <link rel="modulepreload" href="{name}">\n' for name in kept if _is_first_script(name))
     page.write_text(page.read_text("utf-8").replace("</head>", f"{links}</head>"), "utf-8")
-
-
-def _is_kept(name: str) -> bool:
-    """Return whether the service worker fetches a file before anybody asks for it."""
-    return not name.startswith(("places/", "pilots/")) and name != WORKER
 
 
 def _is_first_script(name: str) -> bool:

@@ -193,11 +193,7 @@ async def read_question(request: Request, kind: Any, advice: str) -> Any:
     return decode_question(await read_body(request, BODY_LIMIT, too_long), kind)
 
 
-def _list_numbers(array: Any) -> Any:
-    return np.round(array, 3).tolist()
-
-
-_encode = msgspec.json.Encoder(enc_hook=_list_numbers).encode
+_encode = msgspec.json.Encoder(enc_hook=lambda array: np.round(array, 3).tolist()).encode
 
 
 def answer_file(path: Path) -> Callable[[Request], Awaitable[Response]]:

@@ -95,7 +95,10 @@ class TokenCheck:
         is_guessing = self._failed_logins.is_blocked(client)
         right = set() if is_guessing else self._find_right_tokens(asked, client)
         is_known = bool(right) or is_local(scope)
-        if "address" in right and scope["type"] == "http" and _opens_page(asked.headers, scope["method"]):
+        opens_page = (
+            scope["type"] == "http" and scope["method"] == "GET" and "text/html" in asked.headers.get("accept", "")
+        )
+        if "address" in right and opens_page:
             await self._hand_out(asked)(scope, receive, send)
         elif is_known or (self._anybody_may_read and (scope["type"] == "websocket" or scope["method"] in READING)):
             await self._app({**scope, _MAY_CHANGE: is_known}, receive, send)
@@ -111,13 +114,11 @@ class TokenCheck:
             "header": token if kind.lower() == "bearer" else "",
             "cookie": asked.cookies.get(_name_cookie(asked), ""),
         }
-        right = {place for place, token in tokens.items() if self._is_right(token)}
+        own = self._token.encode()
+        right = {place for place, text in tokens.items() if hmac.compare_digest(text.encode("utf-8", "replace"), own)}
         for token in filter(None, () if right else tokens.values()):
             self._failed_logins.note(client, token)
         return right
-
-    def _is_right(self, token: str) -> bool:
-        return hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode())
 
     def _hand_out(self, asked: HTTPConnection) -> Response:
         rest = urlencode([(key, value) for key, value in asked.query_params.multi_items() if key != "token"])
@@ -150,7 +151,3 @@ def is_local(scope: Scope) -> bool:
 def _name_cookie(asked: HTTPConnection) -> str:
     port = asked.url.port or (443 if asked.url.scheme in ("https", "wss") else 80)
     return f"{COOKIE}_{port}"
-
-
-def _opens_page(headers: Headers, method: str) -> bool:
-    return method == "GET" and "text/html" in headers.get("accept", "")

@@ -57,10 +57,6 @@ def _move(simulator: Simulator, row: int, request: messages.SetPosition) -> Made
     return commands.Move([row], [request.position], turned), ""
 
 
-def _set_body(simulator: Simulator, row: int, request: ConfigureCar) -> Made:
-    return commands.Dress([row], change_body(simulator.get_body(row), request)), ""
-
-
 def _set_camera(simulator: Simulator, row: int, request: ConfigureCamera) -> Made:
     is_second = isinstance(request, ConfigureSecondCamera)
     camera = simulator.get_camera(row, is_second) or simulator.car_spec.camera
@@ -76,7 +72,10 @@ _MAKERS: dict[type[messages.Request], Callable[[Simulator, int, Any], Made]] = {
     messages.DriveCar: _drive,
     messages.ResetCar: lambda _simulator, row, _request: (commands.Reset([row]), ""),
     messages.SetPosition: _move,
-    ConfigureCar: _set_body,
+    ConfigureCar: lambda simulator, row, request: (
+        commands.Dress([row], change_body(simulator.get_body(row), request)),
+        "",
+    ),
     ConfigureCamera: _set_camera,
     ConfigureSecondCamera: _set_camera,
     ConfigureLidar: _set_lidar,

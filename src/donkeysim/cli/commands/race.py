@@ -178,10 +178,11 @@ def hold(arguments: argparse.Namespace) -> int:
     tournament = open_tournament(folder, plan, arguments.kind or plan.book.bracket)
 
     def show(match: str, report: Report) -> None:
-        order = ", ".join(
-            f"{placing.name}" + _remark(placing.result, placing.status) for placing in report.result.placings
-        )
-        console.print(f"{match:<14} {order}", soft_wrap=True)
+        reached = [
+            (placing.name, placing.status if placing.result is None else f"{placing.result:.2f}")
+            for placing in report.result.placings
+        ]
+        console.print(f"{match:<14} {', '.join(f'{name} ({what})' for name, what in reached)}", soft_wrap=True)
 
     hold_tournament(tournament, racers, folder, show)
     console.print()
@@ -189,11 +190,6 @@ def hold(arguments: argparse.Namespace) -> int:
         console.print(f"{place:>3}  {name}")
     console.print(f"\nfiles: {folder}", soft_wrap=True)
     return 0
-
-
-def _remark(result: float | None, status: str) -> str:
-    """Return what a car has reached: seconds, or laps where these count, or why there is nothing."""
-    return f" ({status})" if result is None else f" ({result:.2f})"
 
 
 def count(arguments: argparse.Namespace) -> int:

@@ -256,8 +256,6 @@ class PilotForPlace:
         if place and place != self._place:
             self._place = place
             if choice in (None, "", self._chosen):
-                choice = self._chosen = self._find(place)
+                suitable = (name for name, places in self._shelf.places.items() if place in places)
+                choice = self._chosen = next(suitable, self._otherwise)
         return choice or "", self._shelf.places.get(choice or "", ())
-
-    def _find(self, place: str) -> str:
-        return next((name for name, places in self._shelf.places.items() if place in places), self._otherwise)

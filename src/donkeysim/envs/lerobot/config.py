@@ -19,10 +19,6 @@ def _list_features() -> dict[str, PolicyFeature]:
     }
 
 
-def _map_features() -> dict[str, str]:
-    return {"action": "action", "agent_pos": "observation.state", "pixels": "observation.image"}
-
-
 @EnvConfig.register_subclass("donkeysim")
 @dataclass
 class DonkeyConfig(EnvConfig):  # type: ignore[misc]  # LeRobot is not there where types are checked
@@ -42,7 +38,9 @@ class DonkeyConfig(EnvConfig):  # type: ignore[misc]  # LeRobot is not there whe
     laps: int = 1
     time_limit: float = 120.0
     features: dict[str, PolicyFeature] = field(default_factory=_list_features)
-    features_map: dict[str, str] = field(default_factory=_map_features)
+    features_map: dict[str, str] = field(
+        default_factory=lambda: {"action": "action", "agent_pos": "observation.state", "pixels": "observation.image"}
+    )
 
     @property
     def package_name(self) -> str:

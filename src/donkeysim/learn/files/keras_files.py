@@ -311,7 +311,9 @@ def read_keras(path: Path) -> tuple[Network, PilotHeader | None]:
         check_heaps(weights)
         with h5py.File(io.BytesIO(weights), "r") as file:
             check_own_data(file)
-            filled = network.fill(lambda layer: _read_zipped_layer(file, folders[_list_names(layer)]))
+            filled = network.fill(
+                lambda layer: _read_zipped_layer(file, folders[tuple(name for _, name in layer.path) or (layer.name,)])
+            )
             return read_gates(filled, version, header is not None), header
     except PilotError as error:
         raise PilotError(f"{path}: {error}") from error
@@ -336,10 +338,6 @@ def _find_folders(model: Mapping[str, Any], above: str = "layers") -> dict[tuple
             inner = _find_folders(held, f"{folder}/layer/layers" if is_repeated else f"{folder}/layers")
             folders |= {(name, *names): place for names, place in inner.items()}
     return folders
-
-
-def _list_names(layer: Layer) -> tuple[str, ...]:
-    return tuple(name for _, name in layer.path) or (layer.name,)
 
 
 def _read_zipped_layer(group: Any, name: str) -> tuple[Float32Array, ...]:

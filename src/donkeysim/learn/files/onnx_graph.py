@@ -94,6 +94,11 @@ class OnnxGraph:
         """Add a node that gives rows of a shape, batch first."""
         return self.node("Reshape", [name, self.constant(np.array([-1, *shape], dtype=np.int64))])
 
+    def scale(self, tensor: Tensor, factor: Any, shift: Any) -> Tensor:
+        """Return the tensor times a factor, plus a shift."""
+        scaled = self.node("Mul", [tensor.name, self.constant(factor)])
+        return replace(tensor, name=self.node("Add", [scaled, self.constant(shift)]))
+
     def activate(self, tensor: Tensor, activation: str | None) -> Tensor:
         """Return the tensor behind an activation of Keras; None and "linear" change nothing."""
         if activation is None or activation == "linear":

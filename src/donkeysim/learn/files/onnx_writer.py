@@ -7,6 +7,7 @@ older read.
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -116,13 +117,6 @@ def _add_dense(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     return graph.activate(x, layer.settings.get("activation"))
 
 
-def _add_normalization(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
-    x = graph.put_channels_last(sources[0])
-    factor, shift = fold_normalization(layer, x.shape)
-    scaled = graph.node("Mul", [x.name, graph.constant(factor)])
-    return replace(x, name=graph.node("Add", [scaled, graph.constant(shift)]))
-
-
 def _add_recurrence(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     adder = {"LSTM": _add_lstm, "GRU": _add_gru, "SimpleRNN": _add_simple_recurrence}[layer.class_name]
     made = [adder(graph, way, sources) for way in split_ways(layer)]
@@ -200,8 +194,13 @@ def _add_layer_normalization(graph: OnnxGraph, layer: Layer, sources: list[Tenso
     variance = graph.node("ReduceMean", [graph.node("Mul", [centred, centred])], axes=axes)
     epsilon = graph.constant(np.float32(layer.settings.get("epsilon", 1e-3)))
     even = graph.node("Div", [centred, graph.node("Sqrt", [graph.node("Add", [variance, epsilon])])])
-    scaled = graph.node("Mul", [even, graph.constant(factor)])
-    return replace(x, name=graph.node("Add", [scaled, graph.constant(shift)]))
+    return graph.scale(replace(x, name=even), factor, shift)
+
+
+def _scale(graph: OnnxGraph, layer: Layer, sources: list[Tensor], find_scale: Callable[..., Any]) -> Tensor:
+    """Multiply by a factor and add a shift, which `find_scale` finds in the layer for a shape."""
+    x = graph.put_channels_last(sources[0])
+    return graph.scale(x, *find_scale(layer, x.shape))
 
 
 def _add_to_rows(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
@@ -213,11 +212,6 @@ def _add_to_rows(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tenso
     return replace(made, name=graph.reshape(made.name, shape), shape=shape)
 
 
-def _add_upsampling(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
-    height, width, _ = sources[0].shape
-    return _add_resizing(graph, make_resizing(layer, height, width), sources)
-
-
 def _add_permutation(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_last(sources[0])
     axes = spread(layer.settings["dims"], 1)
@@ -225,21 +219,6 @@ def _add_permutation(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> T
         raise ValueError(f"it turns the axes {axes} of {len(x.shape)}")
     name = graph.node("Transpose", [x.name], perm=[0, *axes])
     return replace(x, name=name, shape=tuple(x.shape[axis - 1] for axis in axes))
-
-
-def _add_flatten(graph: OnnxGraph, _layer: Layer, sources: list[Tensor]) -> Tensor:
-    x = graph.put_channels_last(sources[0])
-    shape = (math.prod(x.shape),)
-    return replace(x, name=graph.reshape(x.name, shape), shape=shape)
-
-
-def _add_activation(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
-    return graph.activate(sources[0], layer.settings.get("activation"))
-
-
-def _pass_on(_graph: OnnxGraph, _layer: Layer, sources: list[Tensor]) -> Tensor:
-    """Dropout does nothing while driving."""
-    return sources[0]
 
 
 def _add_concatenation(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
@@ -268,9 +247,11 @@ def _give_axes(graph: OnnxGraph, tensor: Tensor, rank: int) -> str:
     return graph.reshape(tensor.name, (*[1] * missing, *tensor.shape)) if missing else tensor.name
 
 
-def _add_reshape(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
+def _reshape(
+    graph: OnnxGraph, layer: Layer, sources: list[Tensor], find_shape: Callable[[Layer, int], tuple[int, ...]]
+) -> Tensor:
     x = graph.put_channels_last(sources[0])
-    shape = resolve_shape(layer, math.prod(x.shape))
+    shape = find_shape(layer, math.prod(x.shape))
     return replace(x, name=graph.reshape(x.name, shape), shape=shape)
 
 
@@ -296,13 +277,6 @@ def _add_resizing(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tens
     return replace(x, name=graph.node("MatMul", [name, graph.constant(columns.T)]), shape=(*size, depth))
 
 
-def _add_rescaling(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
-    x = graph.put_channels_last(sources[0])
-    factor, shift = read_scaling(layer, x.shape)
-    scaled = graph.node("Mul", [x.name, graph.constant(factor)])
-    return replace(x, name=graph.node("Add", [scaled, graph.constant(shift)]))
-
-
 def _add_padding(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:
     x = graph.put_channels_last(sources[0])
     (top, bottom), (left, right) = spread_edges(layer.settings["padding"], 2)
@@ -317,24 +291,27 @@ _ADDERS: dict[str, Callable[[OnnxGraph, Layer, list[Tensor]], Tensor]] = {
     **dict.fromkeys(("Conv2D", "Conv3D"), _add_convolution),
     "Dense": _add_dense,
     **dict.fromkeys(RECURRENT, _add_recurrence),
-    "BatchNormalization": _add_normalization,
+    "BatchNormalization": partial(_scale, find_scale=fold_normalization),
     "LayerNormalization": _add_layer_normalization,
     **dict.fromkeys(("Conv1D", "MaxPooling1D", "AveragePooling1D"), _add_to_rows),
     **dict.fromkeys(("GlobalAveragePooling1D", "GlobalMaxPooling1D"), _add_to_rows),
-    "UpSampling2D": _add_upsampling,
+    "UpSampling2D": lambda graph, layer, sources: _add_resizing(
+        graph, make_resizing(layer, *sources[0].shape[:2]), sources
+    ),
     "Permute": _add_permutation,
     **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _add_pooling),
     **dict.fromkeys(("GlobalAveragePooling2D", "GlobalMaxPooling2D"), _add_global_pooling),
     **dict.fromkeys(("Cropping2D", "Cropping3D"), _add_cropping),
     "Resizing": _add_resizing,
-    "Rescaling": _add_rescaling,
+    "Rescaling": partial(_scale, find_scale=read_scaling),
     "ZeroPadding2D": _add_padding,
-    "Flatten": _add_flatten,
-    "Activation": _add_activation,
-    **dict.fromkeys(("Dropout", "SpatialDropout2D"), _pass_on),
+    "Flatten": partial(_reshape, find_shape=lambda _, count: (count,)),
+    "Activation": lambda graph, layer, sources: graph.activate(sources[0], layer.settings.get("activation")),
+    # Both do nothing while driving.
+    **dict.fromkeys(("Dropout", "SpatialDropout2D"), lambda _graph, _layer, sources: sources[0]),
     "Concatenate": _add_concatenation,
     **dict.fromkeys(("Add", "Multiply"), _join_pairs),
-    "Reshape": _add_reshape,
+    "Reshape": partial(_reshape, find_shape=resolve_shape),
 }
 
 

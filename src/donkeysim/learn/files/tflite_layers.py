@@ -102,7 +102,7 @@ def _add_plane(
         is_deep: It is of each channel alone.
     """
     settings, padding = layer.settings, check_padding(layer)
-    strides, dilation = (_spread_plane(settings.get(key, 1)) for key in ("strides", "dilation_rate"))
+    strides, dilation = (spread(settings.get(key, 1), 2)[-2:] for key in ("strides", "dilation_rate"))
     reach = tuple((width - 1) * step + 1 for width, step in zip(kernel.shape[1:3], dilation, strict=True))
     rows, *sizes, channels = graph.get_shape(source)
     filters = kernel.shape[3 if is_deep else 0]
@@ -121,11 +121,6 @@ def _add_plane(
         **({"depth_multiplier": filters // channels} if is_deep else {}),
     )
     return _activate(graph, made, layer)
-
-
-def _spread_plane(value: Any) -> tuple[int, ...]:
-    """Height and width out of a setting for two or three axes."""
-    return spread(value, 2)[-2:]
 
 
 def _take_kernel(graph: TfliteGraph, layer: Layer, source: int, rank: int, groups: int = 1) -> list[Any]:
@@ -222,11 +217,6 @@ def _add_dense(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     return _activate(graph, graph.reshape(made, (*places, units)), layer)
 
 
-def _add_normalization(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
-    shape = graph.get_shape(sources[0])
-    return _scale(graph, sources[0], *fold_normalization(layer, _drop_batch(shape)))
-
-
 def _add_layer_normalization(graph: TfliteGraph, layer: Layer, sources: list[int], keeps_rows: bool = False) -> int:
     shape = graph.get_shape(sources[0])
     count, factor, shift = take_normalization(layer, shape[1:] if keeps_rows else _drop_batch(shape))
@@ -248,11 +238,6 @@ def _add_wide(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     return graph.reshape(made, (shape[1], shape[3])) if len(shape) == 4 else made
 
 
-def _add_upsampling(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
-    _, height, width, _ = graph.get_shape(sources[0])
-    return _add_resizing(graph, make_resizing(layer, height, width), sources)
-
-
 def _add_permutation(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     shape, axes = graph.get_shape(sources[0]), spread(layer.settings["dims"], 1)
     axes = tuple(axis - 1 for axis in axes) if len(axes) == len(shape) else (0, *axes)
@@ -269,19 +254,10 @@ def _add_recurrence(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int
     return made[0]
 
 
-def _add_flatten(graph: TfliteGraph, _layer: Layer, sources: list[int]) -> int:
-    return graph.reshape(sources[0], (1, math.prod(graph.get_shape(sources[0]))))
-
-
 def _add_activation(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     if layer.settings.get("activation") == "relu":
         return graph.add("RELU", sources, graph.get_shape(sources[0]))
     return _activate(graph, sources[0], layer)
-
-
-def _pass_on(_graph: TfliteGraph, _layer: Layer, sources: list[int]) -> int:
-    """Dropout does nothing while driving."""
-    return sources[0]
 
 
 def _add_concatenation(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
@@ -323,10 +299,6 @@ def _add_resizing(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     return graph.add(operator, inputs, (rows, *size, channels), half_pixel_centers=True)
 
 
-def _add_rescaling(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
-    return _scale(graph, sources[0], *read_scaling(layer, graph.get_shape(sources[0])))
-
-
 def _scale(graph: TfliteGraph, source: int, factor: Any, shift: Any) -> int:
     """Add a factor and a shift, each one number or one for each channel."""
     shape = graph.get_shape(source)
@@ -334,30 +306,35 @@ def _scale(graph: TfliteGraph, source: int, factor: Any, shift: Any) -> int:
     return graph.add("ADD", [scaled, graph.add_constant(shift)], shape, activation=NO_ACTIVATION)
 
 
-def _add_padding(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
-    return graph.pad(sources[0], [(0, 0), *spread_edges(layer.settings["padding"], 2), (0, 0)])
-
-
 _ADDERS: dict[str, Callable[[TfliteGraph, Layer, list[int]], int]] = {
     "Conv2D": _add_convolution,
     "Conv3D": _add_convolution_in_time,
     "Dense": _add_dense,
     **dict.fromkeys(RECURRENT, _add_recurrence),
-    "BatchNormalization": _add_normalization,
+    "BatchNormalization": lambda graph, layer, sources: _scale(
+        graph, sources[0], *fold_normalization(layer, _drop_batch(graph.get_shape(sources[0])))
+    ),
     "LayerNormalization": _add_layer_normalization,
     **dict.fromkeys(("Conv1D", "MaxPooling1D", "AveragePooling1D"), _add_wide),
     **dict.fromkeys(("GlobalAveragePooling1D", "GlobalMaxPooling1D"), _add_wide),
-    "UpSampling2D": _add_upsampling,
+    "UpSampling2D": lambda graph, layer, sources: _add_resizing(
+        graph, make_resizing(layer, *graph.get_shape(sources[0])[1:3]), sources
+    ),
     "Permute": _add_permutation,
     **dict.fromkeys(("MaxPooling2D", "MaxPooling3D", "AveragePooling2D"), _add_pooling),
     **dict.fromkeys(("GlobalAveragePooling2D", "GlobalMaxPooling2D"), _add_global_pooling),
     **dict.fromkeys(("Cropping2D", "Cropping3D"), _add_cropping),
     "Resizing": _add_resizing,
-    "Rescaling": _add_rescaling,
-    "ZeroPadding2D": _add_padding,
-    "Flatten": _add_flatten,
+    "Rescaling": lambda graph, layer, sources: _scale(
+        graph, sources[0], *read_scaling(layer, graph.get_shape(sources[0]))
+    ),
+    "ZeroPadding2D": lambda graph, layer, sources: graph.pad(
+        sources[0], [(0, 0), *spread_edges(layer.settings["padding"], 2), (0, 0)]
+    ),
+    "Flatten": lambda graph, _, sources: graph.reshape(sources[0], (1, math.prod(graph.get_shape(sources[0])))),
     "Activation": _add_activation,
-    **dict.fromkeys(("Dropout", "SpatialDropout2D"), _pass_on),
+    # Both do nothing while driving.
+    **dict.fromkeys(("Dropout", "SpatialDropout2D"), lambda _graph, _layer, sources: sources[0]),
     "Concatenate": _add_concatenation,
     **dict.fromkeys(("Add", "Multiply"), _join_pairs),
     "Reshape": _add_reshape,

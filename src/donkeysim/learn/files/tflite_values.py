@@ -142,11 +142,6 @@ def _cut(_operation: Operation, given: list[Tensor]) -> Tensor:
     return source[tuple(slice(*row) for row in rows)]
 
 
-def _pad(_operation: Operation, given: list[Tensor]) -> Tensor:
-    edges = [size for row in reversed(given[1].tolist()) for size in row]
-    return functional.pad(given[0], edges)
-
-
 _COMPUTE: dict[str, Callable[[Operation, list[Tensor]], Any]] = {
     "ADD": lambda _, given: given[0] + given[1],
     "AVERAGE_POOL_2D": lambda operation, given: _pool(operation, given, is_mean=True),
@@ -162,7 +157,7 @@ _COMPUTE: dict[str, Callable[[Operation, list[Tensor]], Any]] = {
     "RESIZE_NEAREST_NEIGHBOR": lambda _, given: _resize(given, "nearest-exact"),
     "SOFTMAX": lambda _, given: given[0].softmax(-1),
     "TANH": lambda _, given: given[0].tanh(),
-    "PAD": _pad,
+    "PAD": lambda _, given: functional.pad(given[0], [size for row in reversed(given[1].tolist()) for size in row]),
     "MEAN": lambda _, given: given[0].mean((1, 2)),
     "STRIDED_SLICE": _cut,
     "TRANSPOSE": lambda _, given: given[0].permute(given[1].tolist()),

@@ -107,7 +107,8 @@ def _draw_names(curves: Sequence[Curve], x: Axis, y: Axis, lowest: float) -> Ite
         heights = _move_apart([end.level for end in group], lowest)
         for height, (column, begin, level, curve) in zip(heights, group, strict=True):
             leader = f'<path class="leader" d="M{begin + 5:.1f} {level:.1f}L{column - 4:.1f} {height:.1f}"/>'
-            yield _name_curve(curve, column, height + 4, leader)
+            name = write("name", column, height + 4, show_name(curve.name, 16))
+            yield f'<g class="car car-{curve.row}">{leader}{name}</g>'
 
 
 class _End(NamedTuple):
@@ -136,10 +137,6 @@ def _move_apart(levels: Sequence[float], lowest: float) -> list[float]:
         for place in range(len(heights) - 2, -1, -1):
             heights[place] = min(heights[place], heights[place + 1] - LABEL_SPACE)
     return heights
-
-
-def _name_curve(curve: Curve, x: float, y: float, leader: str) -> str:
-    return f'<g class="car car-{curve.row}">{leader}{write("name", x, y, show_name(curve.name, 16))}</g>'
 
 
 # -- what is drawn ----------------------------------------------------------------------------------------------------

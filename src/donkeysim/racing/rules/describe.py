@@ -19,7 +19,8 @@ def describe_rules(book: RuleBook) -> list[str]:
         by = "the best lap counts" if rules.by == "best_lap" else "the time of all laps counts"
         limit = f"{rules.limit:g} s at most, " if rules.limit else ""
         lines.append(f"qualifying: {laps}{limit}{'alone, ' if rules.alone else ''}{by}")
-    lines.append(f"start: grid by {book.start.grid}, countdown {book.start.countdown:g} s, {_describe_start(book)}")
+    held = "cars are held" if book.start.holds else f"false start beyond {book.start.false_start:g} m"
+    lines.append(f"start: grid by {book.start.grid}, countdown {book.start.countdown:g} s, {held}")
     laps = f"{race.laps} laps" if race.laps else "as many laps as time allows"
     more = f", {race.warm_up_laps} before and {race.cool_down_laps} after" if race.warm_up_laps else ""
     limit = f", {race.limit:g} s at most" if race.limit else ""
@@ -36,10 +37,6 @@ def describe_rules(book: RuleBook) -> list[str]:
     if race.reruns:
         lines.append(f"run again up to {race.reruns} times: {', '.join(race.rerun_when)}")
     return [*lines, *map(describe_penalty, book.penalty)]
-
-
-def _describe_start(book: RuleBook) -> str:
-    return "cars are held" if book.start.holds else f"false start beyond {book.start.false_start:g} m"
 
 
 def describe_penalty(penalty: Penalty) -> str:

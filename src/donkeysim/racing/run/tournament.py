@@ -14,7 +14,7 @@ import msgspec
 
 from donkeysim.core.errors import SpecError
 from donkeysim.core.files import write_whole
-from donkeysim.racing.rules.bracket import Bracket, Match, make_bracket
+from donkeysim.racing.rules.bracket import Bracket, make_bracket
 from donkeysim.racing.rules.rule_book import Race, RuleBook
 from donkeysim.racing.rules.standings import Outcome, list_places
 from donkeysim.racing.run.race_file import RacePlan, Report, load_report, renew_format, save_report, shift_seed
@@ -101,7 +101,8 @@ def hold_tournament(
     book = make_match(plan.book)
     while ready := bracket.list_ready(tournament.results):
         for match in ready:
-            order = _race(tournament, match.name, book, _sort(match, tournament.seeds), racers, folder, on_result)
+            grid = tuple(sorted(match.entries, key=tournament.seeds.index))
+            order = _race(tournament, match.name, book, grid, racers, folder, on_result)
             tournament.results[match.name] = order
             _save(tournament, folder)
     tournament.ranking = [list(names) for names in bracket.rank(tournament.results)]
@@ -130,10 +131,6 @@ def make_trial(book: RuleBook) -> RuleBook:
 def make_match(book: RuleBook) -> RuleBook:
     """Return the rules of a match: the race alone, the better seed in front."""
     return replace(book, start=replace(book.start, grid="entry"), qualifying=None, practice=0.0)
-
-
-def _sort(match: Match, seeds: list[str]) -> tuple[str, ...]:
-    return tuple(sorted(match.entries, key=seeds.index))
 
 
 def _race(

@@ -87,13 +87,10 @@ class RaceShow:
         simulator, view = self.replay.simulator, None
         rows = {row: row for row in sorted(self.replay.rows)}
         if director is not None:
-            looks = {row: CarLook(row, self._find_colour(row)) for row in director.entries}
+            looks = {row: CarLook(row, simulator.get_body(row).colour) for row in director.entries}
             self._timing.note(director, simulator.ledger, simulator.list_events(), passed)
             view = self._timing.draw(director, looks)
         self._recording.note(simulator, rows, view, self.replay.time)
-
-    def _find_colour(self, row: int) -> tuple[int, int, int]:
-        return self.replay.simulator.get_body(row).colour
 
     def _tell(self, stage: str) -> None:
         self._stage = stage

@@ -57,7 +57,8 @@ class _Dataset:
 
     def _iterate_rows(self, with_pictures: bool) -> Iterator[tuple[dict[str, Any], dict[str, Picture]]]:
         """Yield each row and its pictures."""
-        videos = {name: self._iterate_frames(name) for name in self._list_videos()} if with_pictures else {}
+        names = [name for name in self._pictures if self._features[name]["dtype"] == "video"] if with_pictures else []
+        videos = {name: self._iterate_frames(name) for name in names}
         for row in self._iterate_tables(with_pictures):
             pictures = {}
             for name, key in self._pictures.items() if with_pictures else ():
@@ -66,9 +67,6 @@ class _Dataset:
                     raise TubError(f"{self.path} is broken: there is no picture {name!r} for frame {row['index']}.")
                 pictures[key] = Picture("", data)
             yield row, pictures
-
-    def _list_videos(self) -> list[str]:
-        return [name for name in self._pictures if self._features[name]["dtype"] == "video"]
 
     def _iterate_tables(self, with_pictures: bool) -> Iterator[dict[str, Any]]:
         paths = sorted((self.path / "data").glob("chunk-*/file-*.parquet"))
@@ -122,7 +120,7 @@ class _OtherDataset(_Dataset):
         self._kinds: dict[str, str] = {}
         for name, feature in features.items():
             if name not in cameras and name not in _COUNTERS:
-                self._kinds[name] = _TYPES.get(feature["dtype"], "") if _is_single(feature) else "vector"
+                self._kinds[name] = _TYPES.get(feature["dtype"], "") if list(feature["shape"]) == [1] else "vector"
         is_car = ACTION in features and list(features[ACTION]["shape"]) == [2]
         self._car_keys = (ANGLE_KEY, THROTTLE_KEY) if is_car else ()
         self._kinds = {name: kind for name, kind in self._kinds.items() if kind}
@@ -139,7 +137,3 @@ class _OtherDataset(_Dataset):
                     values |= dict(zip(self._car_keys, row[ACTION], strict=True))
                 session, time = f"episode_{row['episode_index']}", round(row["timestamp"] * 1000)
                 yield DriveRecord(row["index"], session, time, False, values, pictures)
-
-
-def _is_single(feature: Mapping[str, Any]) -> bool:
-    return list(feature["shape"]) == [1]
