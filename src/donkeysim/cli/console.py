@@ -1,10 +1,12 @@
 """What commands show on the terminal: one console, and a progress bar for whatever takes longer than a second."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Column, Table
 
 console = Console(highlight=False, markup=False, emoji=False)
 """Standard output; plain text when it is not a terminal. Names of files and people's words are shown as they are."""
@@ -24,3 +26,9 @@ def show_progress(description: str) -> Iterator[Report]:
             progress.update(task, completed=done, total=total)
 
         yield report
+
+
+def make_table(title: str, headings: Iterable[str], left: Collection[str] = (), **options: Any) -> Table:
+    """Return an empty table whose columns hold numbers, at the right, but for those of `left`, which hold words."""
+    columns = [Column(name, justify="left" if name in left else "right", overflow="fold") for name in headings]
+    return Table(*columns, title=title, **options)

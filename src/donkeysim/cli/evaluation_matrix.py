@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -11,9 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.console import console, make_table, show_progress
 from donkeysim.core.errors import SpecError
-from donkeysim.core.files import check_place
+from donkeysim.core.files import check_place, choose_free
 
 if TYPE_CHECKING:
     from donkeysim.cluster.executor import Executor
@@ -75,8 +74,7 @@ def choose_out(arguments: argparse.Namespace, default: str, what: str) -> Path:
         raise SpecError(f"{path} cannot be written; give another file with --out, in a folder that is there.")
     check_place(path, SpecError)
     if arguments.out is None:
-        names = (path.with_name(f"{path.stem}_{number}{ending}") for number in itertools.count(2))
-        return path if not path.exists() else next(name for name in names if not name.exists())
+        return choose_free(path, "_")
     if path.exists():
         console.print(f"{path} will be replaced.", soft_wrap=True)
     return path
@@ -136,14 +134,11 @@ def run_matrix(arguments: argparse.Namespace, models: list[Path], tracks: list[s
 
 def print_matrix(rows: list[Cells]) -> None:
     """Print a row for each pilot on each track."""
-    from rich.table import Table
-
     from donkeysim.learn.database import name_pilots
 
     names = name_pilots(row.model for row in rows)
-    table = Table(title="clean drives, and means with their 95 % intervals")
-    for heading in ("pilot", "track", "clean", "share", "lap [s]", "|cte| [cm]", "m/s"):
-        table.add_column(heading, justify="left" if heading in ("pilot", "track") else "right", overflow="fold")
+    headings = ("pilot", "track", "clean", "share", "lap [s]", "|cte| [cm]", "m/s")
+    table = make_table("clean drives, and means with their 95 % intervals", headings, left=("pilot", "track"))
     for row in rows:
         table.add_row(
             names[row.model],

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from donkeysim.cli.console import Report, console, show_progress
+from donkeysim.cli.console import Report, console, make_table, show_progress
 from donkeysim.cli.evaluation_matrix import choose_out
 from donkeysim.cli.shared_options import find_config, has_config
 from donkeysim.core.errors import DonkeySimError, SpecError
@@ -197,15 +197,11 @@ def _note_pictures(drive: JudgedDrive, pilot: NetworkPilot, name: str, config: C
 
 def _print(one: DriveJudgement) -> None:
     """Print a drive's table and what is to be said about it."""
-    from rich.table import Table
-
     from donkeysim.core.errors import format_count
     from donkeysim.learn.open_loop_report import HEADS, PILOT
 
-    table = Table(title=f"{one.drive.path}: {format_count(len(one.drive.records), 'record')}")
-    table.add_column("", overflow="fold")
-    for head in HEADS:
-        table.add_column(head, justify="right")
+    title = f"{one.drive.path}: {format_count(len(one.drive.records), 'record')}"
+    table = make_table(title, ("", *HEADS), left=("",))
     for row in one.rows:
         table.add_row(row.name, *one.list_cells(row))
     console.print(table)

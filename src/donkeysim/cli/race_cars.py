@@ -62,6 +62,8 @@ def make_racers(arguments: argparse.Namespace) -> dict[str, Racer]:
         SpecError: Nobody was named, or a name was given twice.
         PilotError: A file is no pilot.
     """
+    from donkeysim.racing.run.racer import name_anew
+
     if not arguments.pilot:
         raise SpecError("nobody races; name pilots, such as --pilot model.h5 --pilot built-in --pilot steady.")
     racers: dict[str, Racer] = {}
@@ -69,7 +71,7 @@ def make_racers(arguments: argparse.Namespace) -> dict[str, Racer]:
         given, _, pilot = words.rpartition("=")
         if given in racers:
             raise SpecError(f"two pilots are called {given!r}; give each a name of its own.")
-        name = given or _name_anew(Path(pilot).stem, racers)
+        name = given or name_anew(Path(pilot).stem, racers)
         racers[name] = _make_racer(pilot, arguments)
         _warn_stranger(name, pilot, arguments.track)
     return racers
@@ -89,14 +91,6 @@ def _warn_stranger(name: str, pilot: str, track: str) -> None:
             "%s knows %s only and may leave the road on %s; train it there, or take one of %s, who know every track.",
             *(name, ", ".join(places), here, drivers),
         )
-
-
-def _name_anew(name: str, taken: dict[str, Racer]) -> str:
-    number, candidate = 1, name
-    while candidate in taken:
-        number += 1
-        candidate = f"{name} {number}"
-    return candidate
 
 
 def _make_racer(pilot: str, arguments: argparse.Namespace) -> Racer:

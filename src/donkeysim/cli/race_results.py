@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.console import console, make_table, show_progress
 from donkeysim.cli.shared_options import add_tracks_argument
 from donkeysim.core.errors import SpecError
 from donkeysim.core.files import choose_free
@@ -87,15 +87,12 @@ def make_exports(path: Path, arguments: argparse.Namespace) -> list[Export]:
 
 def show_result(report: Report) -> None:
     """Print a race's classification."""
-    from rich.table import Table
-
     from donkeysim.racing.rules.describe import describe_end
 
     result = report.result
     again = f", attempt {result.attempt}" if result.attempt > 1 else ""
-    table = Table(title=f"{result.rules}, {result.track}{again}")
-    for heading in ("", "name", "laps", "time", "penalty", "best lap", ""):
-        table.add_column(heading, justify="left" if heading == "name" else "right")
+    headings = ("", "name", "laps", "time", "penalty", "best lap", "")
+    table = make_table(f"{result.rules}, {result.track}{again}", headings, left=("name",))
     for placing in result.placings:
         why = describe_end(placing.status, placing.why)
         table.add_row(

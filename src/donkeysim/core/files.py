@@ -106,12 +106,12 @@ def read_python(path: Path, advice: str) -> CodeType:
     return code
 
 
-def choose_free(path: Path) -> Path:
-    """Return a path where nothing is: race.html, else race-2.html and so on."""
+def choose_free(path: Path, mark: str = "-") -> Path:
+    """Return a path where nothing is: race.html, else race-2.html and so on; `mark` stands before the number."""
     candidate, number = path, 1
     while candidate.exists():
         number += 1
-        candidate = path.with_stem(f"{path.stem}-{number}")
+        candidate = path.with_stem(f"{path.stem}{mark}{number}")
     return candidate
 
 

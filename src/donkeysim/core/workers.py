@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,6 +19,16 @@ def count_cores() -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     given = os.environ.get("OMP_NUM_THREADS", "")
     return min(cores, max(1, int(given))) if given.isdecimal() else cores
+
+
+T = TypeVar("T")
+
+
+def work_through(work: Callable[[T], object], parts: Iterable[T]) -> None:
+    """Do work on all parts of something, on as many threads as there are processors."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in pool.map(work, parts):
+            pass
 
 
 RowTask = Callable[[int, LongArray], None]

@@ -16,7 +16,6 @@ wishes without ever waiting. The addresses are those of the original, with the s
 """
 
 import asyncio
-import contextlib
 import logging
 import socket
 import threading
@@ -26,8 +25,6 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
@@ -45,13 +42,20 @@ from donkeysim.drive.look import Look, Traveller, dress_car, keep_look
 from donkeysim.drive.parts.driving import MODES
 from donkeysim.watch.messages import MomentRequest, PixelCount
 from donkeysim.web.access import Access, arrange_access, read_body
-from donkeysim.web.error_answers import ErrorAnswers
-from donkeysim.web.limits import PictureTurns, RateLimitedRequests, find_client
+from donkeysim.web.limits import PictureTurns, find_client
 from donkeysim.web.mjpeg import PictureStream
-from donkeysim.web.origin import OriginCheck
-from donkeysim.web.page import GLB, SHARED_FOLDER, PageFiles, answer_file, answer_questions, decode_question
+from donkeysim.web.page import (
+    GLB,
+    SHARED_FOLDER,
+    PageFiles,
+    answer_file,
+    answer_questions,
+    call_in,
+    decode_question,
+    guard_routes,
+)
 from donkeysim.web.serving import PageServer, bind_exactly
-from donkeysim.web.token import TokenCheck, keep_token
+from donkeysim.web.token import keep_token
 from donkeysim.world.telemetry import Telemetry
 
 PAGES = Path(__file__).parent / "pages" / "control"
@@ -206,8 +210,7 @@ class ControlPage:
 
     def _call_in_loop(self, function: Callable[..., object], *arguments: Any) -> None:
         if self._loop:
-            with contextlib.suppress(RuntimeError):  # it has ended meanwhile
-                self._loop.call_soon_threadsafe(function, *arguments)
+            call_in(self._loop, function, *arguments)
 
     def _tell(self, picture: ByteArray | None, report: CarReport | None, tick: Tick, trouble: str) -> None:
         if picture is not None:
@@ -255,11 +258,8 @@ def create_app(
         views: Draws the car for people; None: nobody can.
     """
     endpoints = _Endpoints(state, stream, views)
-    guard = [Middleware(OriginCheck, hosts=access.hosts, programs_may=True), Middleware(RateLimitedRequests)]
-    if access.token is not None:
-        guard.append(Middleware(TokenCheck, token=access.token))
-    app = Starlette(
-        routes=[
+    return guard_routes(
+        [
             Route("/", RedirectResponse("/drive", status_code=301), methods=["GET"]),
             Route("/drive", answer_file(PAGES / "index.html"), methods=["GET"]),
             Route("/drive", endpoints.take_message, methods=["POST"]),
@@ -274,9 +274,9 @@ def create_app(
             Mount("/shared", PageFiles(directory=SHARED_FOLDER)),
             Mount("/static", PageFiles(directory=PAGES)),
         ],
-        middleware=guard,
+        access,
+        programs_may=True,
     )
-    return ErrorAnswers(app)
 
 
 class _Endpoints:

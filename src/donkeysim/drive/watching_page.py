@@ -5,7 +5,6 @@ under the car's lock, so a loop waits for one picture at most.
 """
 
 import asyncio
-import contextlib
 import socket
 import time
 
@@ -16,9 +15,9 @@ from donkeysim.sim.viewpoint import draw_car, draw_place, find_pose
 from donkeysim.watch.moments import describe_still, get_place_file
 from donkeysim.watch.picture_cache import keep_snapshot
 from donkeysim.watch.spectator import create_app
-from donkeysim.watch.watchable import CHOSEN, CarRow, Outline, View, draw_outline
+from donkeysim.watch.watchable import CHOSEN, CarRow, OnePlace, Outline, View, draw_outline
+from donkeysim.web.page import call_in
 from donkeysim.web.serving import PageServer
-from donkeysim.world.specs import RoadSpec
 
 # Two loops at 20 Hz.
 PICTURE_PATIENCE = 0.1
@@ -26,8 +25,6 @@ PICTURE_PATIENCE = 0.1
 
 CAR_ID = 1
 """Of the one car."""
-
-_CHOSEN = "choose the place on the control page, or start the drive again with --track."
 
 
 class WatchingPage:
@@ -66,12 +63,13 @@ class WatchingPage:
         if self._loop is None:
             self._listener.close()
         else:
-            with contextlib.suppress(RuntimeError):  # it has ended by itself
-                self._loop.call_soon_threadsafe(self._ending.set)
+            call_in(self._loop, self._ending.set)
 
 
-class WatchedCar:
+class WatchedCar(OnePlace):
     """The car as the page sees it. Implements `Watchable`; its methods belong to the page's event loop."""
+
+    refusal = "choose the place on the control page, or start the drive again with --track"
 
     def __init__(self, car: BuiltInSimulatedCar) -> None:
         self._car = car
@@ -91,10 +89,6 @@ class WatchedCar:
     def loading_stage(self) -> str:
         """What is being done while loading; "" otherwise."""
         return self._car.loading_stage if self.is_loading else ""
-
-    def scene_names(self) -> tuple[str, ...]:
-        """Return no scene: there is no menu."""
-        return ()
 
     async def list_cars(self) -> list[CarRow]:
         """Return the one car; none before it can drive."""
@@ -133,10 +127,8 @@ class WatchedCar:
             self._require_car(car_id)
         elif self.is_loading:
             raise SceneError("there is no picture of the place yet; it is being loaded.")
-        interpolator = self._car.interpolator
-        interpolator.want()
-        if kind != "camera" and interpolator.is_live:
-            return await asyncio.to_thread(interpolator.take_picture, kind, car_id, width, height)
+        if self._car.interpolator.want() and kind != "camera":
+            return await asyncio.to_thread(self._car.interpolator.take_picture, kind, car_id, width, height)
         return await asyncio.to_thread(self._take_picture, kind, width, height)
 
     def _take_picture(self, kind: View, width: int, height: int) -> bytes:
@@ -157,10 +149,8 @@ class WatchedCar:
     async def take_moment(self) -> bytes:
         """Return where everything is; see `Watchable`."""
         self._require_car(CAR_ID)
-        interpolator = self._car.interpolator
-        interpolator.want()
-        if interpolator.is_live:
-            return interpolator.take_moment()
+        if self._car.interpolator.want():
+            return self._car.interpolator.take_moment()
         return await asyncio.to_thread(self._take_moment)
 
     def _take_moment(self) -> bytes:
@@ -178,20 +168,6 @@ class WatchedCar:
         self._require_car(CAR_ID)
         simulator = self._car.car.simulator
         return await asyncio.to_thread(get_place_file, simulator.scene, simulator.car_spec)
-
-    async def load_scene(self, name: str) -> None:
-        """Refuse; see `Watchable`."""
-        raise SceneError(f"{name!r} cannot be loaded here; {_CHOSEN}")
-
-    async def exit_scene(self) -> None:
-        """Refuse; see `Watchable`."""
-        raise SceneError(f"there is no menu here; {_CHOSEN}")
-
-    async def make_road(self, road: RoadSpec) -> None:
-        """Refuse; see `Watchable`."""
-        raise SceneError(f"the road of seed {road.seed} cannot be made here; {_CHOSEN}")
-
-    has_pace_car = None
 
     async def set_pace_car(self, is_wanted: bool) -> None:
         """Refuse; see `Watchable`."""

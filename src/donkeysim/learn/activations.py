@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw, UnidentifiedImageError
 
+from donkeysim.car.transform import fit_picture
 from donkeysim.core.errors import PilotError, SpecError
 from donkeysim.core.files import replace_file
 from donkeysim.core.types import ByteArray, Float32Array, Report
@@ -21,23 +22,20 @@ _PALETTE = np.array([(68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), 
 _BACKGROUND, _INK, _GAP, _TITLE_HEIGHT = (24, 24, 28), (235, 235, 235), 2, 18
 
 
-def read_picture(path: Path, shape: tuple[int, ...]) -> ByteArray:
+def read_picture(path: Path, shape: tuple[int, int, int]) -> ByteArray:
     """Return a picture file, uint8, resized to height, width and channels.
 
     Raises:
         SpecError: There is no such file, or it is not a picture.
     """
-    height, width, depth = shape
     try:
         with Image.open(path) as image:
-            pixels = image.convert("L" if depth == 1 else "RGB")
+            pixels = np.asarray(image.convert("L" if shape[2] == 1 else "RGB"))
     except UnidentifiedImageError as error:
         raise SpecError(f"{path} is not a picture; give a .jpg or .png file.") from error
     except OSError as error:
         raise SpecError(f"cannot read the picture {path}: {error.strerror or error}.") from error
-    if pixels.size != (width, height):
-        pixels = pixels.resize((width, height))
-    return np.asarray(pixels, dtype=np.uint8).reshape(height, width, depth)
+    return fit_picture(pixels.reshape(*pixels.shape[:2], -1), shape)
 
 
 def find_image_shape(model: Any) -> tuple[int, int, int]:

@@ -7,14 +7,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from donkeysim.core.device import Cpu
-from donkeysim.core.errors import ShapeError
 from donkeysim.core.frames import Vector
 from donkeysim.core.index_loops import repeat
 from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, LongArray
 from donkeysim.core.workers import Workers
 from donkeysim.render.body import prepare_plate
-from donkeysim.render.camera_group import CameraGroup, Frame, find_kind, make_camera_tables, mount_cameras
+from donkeysim.render.camera_group import (
+    CameraGroup,
+    Frame,
+    find_kind,
+    make_camera_tables,
+    mount_cameras,
+    require_one_kind,
+)
 from donkeysim.render.kernels.layout import GREY_PALE, INTEGER, LANES, LENS, SHARP, SIZE_LOG, SMOOTH
 from donkeysim.render.kernels.picture import render_cameras
 from donkeysim.render.kernels.poses import place_cameras
@@ -127,12 +133,7 @@ class Renderer:
         Raises:
             ShapeError: The cameras differ in kind, or there is not one per car.
         """
-        kinds = {find_kind(camera) for camera in cameras}
-        if len(cars) != len(cameras) or len(kinds) != 1:
-            raise ShapeError(
-                f"a camera group got {len(cars)} cars and {len(cameras)} cameras of {len(kinds)} kinds; it takes one "
-                "camera per car, all with the same width, height, crops, quality, supersample, depth and segment."
-            )
+        require_one_kind(cars, cameras)
         owners = np.array(cars, np.int32)
         mount = mount_cameras(cameras)
         varied = None if self.variation is None else vary_cameras(cameras, second)

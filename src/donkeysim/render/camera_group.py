@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 
+from donkeysim.core.errors import ShapeError
 from donkeysim.core.rotation import make_rotation
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, WordArray
 from donkeysim.render.kernels.layout import AXES_WIDTH, GREY_LUMA, LENS_WIDTH
@@ -111,6 +112,20 @@ def find_kind(camera: CameraSpec) -> tuple[object, ...]:
     size = camera.width, camera.height, camera.crop_top, camera.crop_bottom
     lens = None if camera.lens is None else (camera.lens, camera.fov)
     return *size, camera.quality, camera.supersample, camera.depth, camera.segment, lens
+
+
+def require_one_kind(cars: Sequence[int], cameras: Sequence[CameraSpec]) -> None:
+    """Check that cameras are of one kind, and one for each of the cars.
+
+    Raises:
+        ShapeError: They are not.
+    """
+    kinds = {find_kind(camera) for camera in cameras}
+    if len(cars) != len(cameras) or len(kinds) != 1:
+        raise ShapeError(
+            f"a camera group got {len(cars)} cars and {len(cameras)} cameras of {len(kinds)} kinds; it takes one "
+            "camera per car, all with the same width, height, crops, quality, supersample, depth and segment."
+        )
 
 
 def view_words(picture: ByteArray) -> WordArray:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from donkeysim.core.device import Device
-from donkeysim.core.errors import ShapeError, SpecError
+from donkeysim.core.errors import SpecError
 from donkeysim.render.camera import FAR
-from donkeysim.render.camera_group import find_kind, make_camera_tables, mount_cameras
+from donkeysim.render.camera_group import make_camera_tables, mount_cameras, require_one_kind
 from donkeysim.render.kernels.gather import bins, colour, finish, listing, see, set_up, shadows
 from donkeysim.render.kernels.gather.layout import (
     BLOCK_TILES,
@@ -123,12 +123,7 @@ class GatherRenderer:
             ShapeError: The cameras differ in kind, or there is not one per car.
             SpecError: Their quality or number of samples is not drawn in batches.
         """
-        kinds = {find_kind(camera) for camera in cameras}
-        if len(cars) != len(cameras) or len(kinds) != 1:
-            raise ShapeError(
-                f"a camera group got {len(cars)} cars and {len(cameras)} cameras of {len(kinds)} kinds; it takes one "
-                "camera per car, all with the same width, height, crops, quality, supersample, depth and segment."
-            )
+        require_one_kind(cars, cameras)
         check_camera(cameras[0])
         first, device = cameras[0], self._device
         owners = np.array(cars, np.int32)

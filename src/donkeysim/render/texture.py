@@ -1,10 +1,8 @@
 """Textures as mip pyramids in one pool of texels, so that kernels fetch any texture with one gather."""
 
 import math
-import os
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,6 +10,7 @@ import numpy as np
 from donkeysim.core.errors import SceneError, ShapeError
 from donkeysim.core.memory import SharedPages, remember, share_pages
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray, IntArray, WordArray
+from donkeysim.core.workers import work_through
 from donkeysim.world.scene import Scene
 
 LEVEL_LIMIT = 14
@@ -244,9 +243,7 @@ def _add_neighbours(total: np.ndarray) -> np.ndarray:
     if rows <= _BAND_ROWS:
         work(0)
         return sums
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in pool.map(work, range(0, rows, _BAND_ROWS)):
-            pass
+    work_through(work, range(0, rows, _BAND_ROWS))
     return sums
 
 
@@ -362,9 +359,7 @@ def make_sky_faces(panorama: ByteArray) -> list[ByteArray]:
             x, y, z = (a + b * right[rows] + c * down[rows] for a, b, c in zip(*axes, strict=True))
             face[rows] = _sample_panorama(words, x, y, z)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in pool.map(work, range(0, side, _SKY_ROWS)):
-            pass
+    work_through(work, range(0, side, _SKY_ROWS))
     return faces
 
 

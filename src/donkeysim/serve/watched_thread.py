@@ -86,10 +86,8 @@ class WatchedThread(SimulationThread):
     async def take_picture(self, view: View, car_id: int, width: int, height: int) -> bytes:
         """Return a view of a car as JPEG; see `Watchable`. While time passes steadily it is drawn beside the thread."""
         interpolator = None if view == "camera" or self._simulation is None else self._simulation.viewing.interpolator
-        if interpolator is not None:
-            interpolator.want()
-            if interpolator.is_live:
-                return await asyncio.to_thread(interpolator.take_picture, view, car_id, width, height)
+        if interpolator is not None and interpolator.want():
+            return await asyncio.to_thread(interpolator.take_picture, view, car_id, width, height)
         return await self.ask(
             lambda simulation: simulation.take_picture(view, car_id, width, height), self._picture_inbox
         )
@@ -97,10 +95,8 @@ class WatchedThread(SimulationThread):
     async def take_moment(self) -> bytes:
         """Return where everything is; see `Watchable`."""
         interpolator = None if self._simulation is None else self._simulation.viewing.interpolator
-        if interpolator is not None:
-            interpolator.want()
-            if interpolator.is_live:
-                return interpolator.take_moment()
+        if interpolator is not None and interpolator.want():
+            return interpolator.take_moment()
         take = lambda simulation: simulation.viewing.take_moment(simulation.simulator)  # noqa: E731
         return await self.ask(take, self._picture_inbox)
 

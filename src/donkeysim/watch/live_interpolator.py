@@ -88,9 +88,10 @@ class LiveInterpolator:
 
     # -- on any thread ------------------------------------------------------------------------------------------------
 
-    def want(self) -> None:
-        """Have moments kept for a while."""
+    def want(self) -> bool:
+        """Have moments kept for a while, and return whether something is live already."""
         self._wanted_until = self._read_clock() + WANTED_SECONDS
+        return self.is_live
 
     @property
     def is_live(self) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import msgspec
 import numpy as np
 
+from donkeysim.core.errors import SceneError
 from donkeysim.core.types import FloatArray
 from donkeysim.world.path_frame import find_normals
 from donkeysim.world.specs import RoadSpec
@@ -227,3 +228,30 @@ class WatchableRaces(Protocol):
 
     async def take_moment(self, at: float) -> bytes:
         """Return where everything is at a moment of the time line [s]; otherwise as `Watchable.take_moment`."""
+
+
+class OnePlace:
+    """What is the same in every `Watchable` that stays in one place: there is no menu, and no pace car.
+
+    Attributes:
+        refusal: Ends the sentence that says why another place cannot be had.
+    """
+
+    refusal: str
+    has_pace_car = None
+
+    def scene_names(self) -> tuple[str, ...]:
+        """Return no scene: there is no menu."""
+        return ()
+
+    async def load_scene(self, name: str) -> None:
+        """Refuse; see `Watchable`."""
+        raise SceneError(f"{name!r} cannot be loaded here; {self.refusal}.")
+
+    async def exit_scene(self) -> None:
+        """Refuse; see `Watchable`."""
+        raise SceneError(f"there is no menu here; {self.refusal}.")
+
+    async def make_road(self, road: RoadSpec) -> None:
+        """Refuse; see `Watchable`."""
+        raise SceneError(f"the road of seed {road.seed} cannot be made here; {self.refusal}.")

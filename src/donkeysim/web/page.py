@@ -93,10 +93,10 @@ class Bell:
                 self.listeners.discard(listener)
 
 
-def call_in(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) -> None:
+def call_in(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *arguments: Any) -> None:
     """Call a function on the thread of a loop, unless that has ended."""
     with suppress(RuntimeError):
-        loop.call_soon_threadsafe(function)
+        loop.call_soon_threadsafe(function, *arguments)
 
 
 class _Number(IntegerConvertor):
@@ -121,23 +121,24 @@ def make_page(folder: Path, routes: Sequence[BaseRoute], access: Access = THIS_M
         routes: Its other addresses; WebSockets and GET change nothing.
         access: Who reaches it: whoever does may read, and with the token change something.
     """
-    guard = [Middleware(OriginCheck, hosts=access.hosts), Middleware(RateLimitedRequests)]
+    files = [Mount("/shared", PageFiles(directory=SHARED_FOLDER)), Mount("/pages", PageFiles(directory=folder))]
+    return guard_routes([Route("/", answer_file(folder / "index.html")), *routes, *files], access)
+
+
+def guard_routes(routes: Sequence[BaseRoute], access: Access, *, programs_may: bool = False) -> ASGIApp:
+    """Return addresses as an ASGI app that looks at who asks, and how often.
+
+    Args:
+        programs_may: Whether programs, which name no Origin, may change something; then who reads needs the token, too.
+    """
+    guard = [Middleware(OriginCheck, hosts=access.hosts, programs_may=programs_may), Middleware(RateLimitedRequests)]
     if access.token is not None:
-        guard.append(Middleware(TokenCheck, token=access.token, anybody_may_read=True))
+        guard.append(Middleware(TokenCheck, token=access.token, anybody_may_read=not programs_may))
 
     async def answer_refusal(_request: Request, error: Exception) -> Response:
         return answer_json(Refusal(str(error)), 409)
 
-    app = Starlette(
-        routes=[
-            Route("/", answer_file(folder / "index.html")),
-            *routes,
-            Mount("/shared", PageFiles(directory=SHARED_FOLDER)),
-            Mount("/pages", PageFiles(directory=folder)),
-        ],
-        middleware=guard,
-        exception_handlers={DonkeySimError: answer_refusal},
-    )
+    app = Starlette(routes=routes, middleware=guard, exception_handlers={DonkeySimError: answer_refusal})
     return ErrorAnswers(app)
 
 

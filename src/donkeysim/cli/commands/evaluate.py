@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.console import console, make_table, show_progress
 from donkeysim.cli.evaluation_matrix import (
     add_matrix_arguments,
     check_pilots,
@@ -197,14 +197,9 @@ def report_evaluation(evaluation: Evaluation, model: Path, out: str | Path) -> P
 
 def show_evaluation(evaluation: Evaluation) -> None:
     """Print the figures, a column for each track, and the verdict."""
-    from rich.table import Table
-
     from donkeysim.learn.report import describe_verdict
 
-    table = Table(title=f"{evaluation.kind} pilot")
-    table.add_column()
-    for run in evaluation.runs:
-        table.add_column(run.scene.name, justify="right")
+    table = make_table(f"{evaluation.kind} pilot", ("", *(run.scene.name for run in evaluation.runs)), left=("",))
     columns = [list_figures(run) for run in evaluation.runs]
     for row in zip(*(column.items() for column in columns), strict=True):
         table.add_row(row[0][0], *(value for _, value in row))
@@ -252,15 +247,11 @@ def run_stress(arguments: argparse.Namespace, models: list[Path], tracks: list[s
 
 def print_cells(spec: StressSpec, cells: list[StressCell]) -> None:
     """Print a row for each column of the test, and in it a cell for each pilot."""
-    from rich.table import Table
-
     from donkeysim.learn.database import name_pilots
 
-    table = Table(title="share of the way before anything went wrong, with 95 % intervals; mean |cte| until then")
-    table.add_column("")
     names = name_pilots(spec.models)
-    for model in spec.models:
-        table.add_column(names[model], justify="right", overflow="fold")
+    title = "share of the way before anything went wrong, with 95 % intervals; mean |cte| until then"
+    table = make_table(title, ("", *(names[model] for model in spec.models)), left=("",))
     for column in dict.fromkeys(cell.column for cell in cells):
         table.add_row(column, *(_describe(cell) for cell in cells if cell.column == column))
     console.print(table)

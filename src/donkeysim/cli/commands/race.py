@@ -14,7 +14,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.console import console, make_table, show_progress
 from donkeysim.cli.race_cars import add_race_arguments, make_plan, make_racers
 from donkeysim.cli.race_host import add_engineer_arguments, add_host_arguments, engineer, host
 from donkeysim.cli.race_results import add_export_arguments, show_result
@@ -194,17 +194,14 @@ def hold(arguments: argparse.Namespace) -> int:
 
 def count(arguments: argparse.Namespace) -> int:
     """Show a league's points table."""
-    from rich.table import Table
-
     from donkeysim.racing.export.league_page import format_league
     from donkeysim.racing.rules.standings import count_points
     from donkeysim.racing.run.tournament import read_league
 
     folder = Path(arguments.folder).expanduser()
     outcomes = read_league(folder, _read_points(arguments.points))
-    table = Table(title=folder.resolve().name)
-    for heading in ("", "name", "points", "wins", *(outcome.title for outcome in outcomes)):
-        table.add_column(heading, justify="left" if heading == "name" else "right")
+    headings = ("", "name", "points", "wins", *(outcome.title for outcome in outcomes))
+    table = make_table(folder.resolve().name, headings, left=("name",))
     for line in count_points(outcomes):
         gained = ["" if points is None else f"{points:g}" for points in line.by_outcome]
         table.add_row(str(line.place), line.name, f"{line.points:g}", str(line.wins), *gained)

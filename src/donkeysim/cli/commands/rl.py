@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from donkeysim.cli.console import console, show_progress
+from donkeysim.cli.console import console, make_table, show_progress
 from donkeysim.cli.rl_check import check_limit, check_request
 from donkeysim.cli.shared_options import add_car_arguments, find_car
 from donkeysim.core.errors import SpecError, import_extra
@@ -314,11 +314,8 @@ def describe_ending(outcome: SessionResult) -> str:
 
 def show_checks(checks: Sequence[Check], title: str) -> None:
     """Print the checks of a policy, a line for each track."""
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left")
-    for name in ("track", "laps", "left the road", "m/s", "wanted", "steering"):
-        table.add_column(name, justify="left" if name == "track" else "right")
+    headings = ("track", "laps", "left the road", "m/s", "wanted", "steering")
+    table = make_table(title, headings, left=("track",), title_justify="left")
     for check in checks:
         laps, style = min(check.laps, check.wanted_laps), "" if check.is_clean else "yellow"
         table.add_row(

@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donkeysim.cli.console import console
+from donkeysim.cli.console import console, make_table
 from donkeysim.cli.sweep_options import describe_options
 from donkeysim.core.errors import SpecError, format_count
 
@@ -183,13 +183,10 @@ def _describe(store: TrialStore, job: Job, result: TrialResult) -> str:
 
 def draw_table(store: TrialStore, plan: Plan) -> Table:
     """Return the table as things stand."""
-    from rich.table import Table
-
     spec = store.file.spec
     running = {name: point for name, point in store.read_running().items() if name in plan.taken}
-    table = Table(title=_describe_state(plan, len(running)), title_justify="left")
-    for heading in ("trial", "round", spec.metric, "options", "s"):
-        table.add_column(heading, justify="left" if heading == "options" else "right", overflow="fold")
+    headings = ("trial", "round", spec.metric, "options", "s")
+    table = make_table(_describe_state(plan, len(running)), headings, left=("options",), title_justify="left")
     for name, point in sorted(running.items()):
         job = plan.taken[name]
         value = "" if point is None or spec.metric not in point[1] else f"{point[1][spec.metric]:.6g}"

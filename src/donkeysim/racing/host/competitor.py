@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from donkeysim.drivers.steering import Action
 from donkeysim.racing.run.race_run import pick_colours
+from donkeysim.racing.run.racer import name_anew
 from donkeysim.serve.participants import Client
 from donkeysim.sim.simulator import Simulator
 from donkeysim.wire import messages
@@ -173,16 +174,11 @@ class Competitors:
                 known.client, known.is_told = client, False
                 known.settings |= said
                 return
-        made = Competitor(self._count, self._name_anew(name or f"car {self._count + 1}"), guid, client, settings=said)
+        taken = {*self._taken, *(known.name for known in self._known)}
+        own = name_anew(name or f"car {self._count + 1}", taken)
+        made = Competitor(self._count, own, guid, client, settings=said)
         self._count += 1
         self._known.append(made)
-
-    def _name_anew(self, name: str) -> str:
-        taken, number, candidate = {*self._taken, *(known.name for known in self._known)}, 1, name
-        while candidate in taken:
-            number += 1
-            candidate = f"{name} {number}"
-        return candidate
 
 
 def _read_name(said: dict[type[messages.Request], messages.Request]) -> str:

@@ -1,6 +1,6 @@
 """Who drives a car in a race: a pilot by what its camera shows, or one of the built-in drivers, who know the track."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Protocol
 
 from donkeysim.core.frames import steer_from_wire
@@ -15,6 +15,15 @@ from donkeysim.world.specs import CameraSpec
 
 DRIVERS = ("fast", "steady", "human")
 """Built-in drivers by name."""
+
+
+def name_anew(name: str, taken: Container[str]) -> str:
+    """Return a name, with a number behind it where it is taken: "Anna 2"."""
+    candidate, number = name, 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{name} {number}"
+    return candidate
 
 
 class Racer(Protocol):

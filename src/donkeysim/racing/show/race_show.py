@@ -30,21 +30,20 @@ from donkeysim.racing.show.recording import RaceRecording
 from donkeysim.racing.show.timing import CarLook, Timing
 from donkeysim.record.replay import Replay
 from donkeysim.watch.moments import get_place_file
-from donkeysim.watch.watchable import CarRow, Outline, View, WatchableRaces, draw_outline
+from donkeysim.watch.watchable import CarRow, OnePlace, Outline, View, WatchableRaces, draw_outline
 from donkeysim.web.page import answer_json, read_question
-from donkeysim.world.specs import RoadSpec
 
 _SHOWN = "this page shows what has been driven"
 
 
-class RaceShow:
+class RaceShow(OnePlace):
     """Implements `Watchable` and `ControllableRaces`; `play` runs on a thread of its own, the rest on the event loop.
 
     Attributes:
         replay: What came of playing it again.
     """
 
-    has_pace_car = None
+    refusal = _SHOWN
 
     def __init__(self, path: str | Path) -> None:
         """Open a file.
@@ -115,10 +114,6 @@ class RaceShow:
         """How far that is."""
         return self._stage
 
-    def scene_names(self) -> tuple[str, ...]:
-        """Return no scene: there is no menu."""
-        return ()
-
     def outline(self) -> Outline | None:
         """Return the ground plan; None while loading."""
         return self._outline
@@ -151,18 +146,6 @@ class RaceShow:
         """Return None: it has been driven."""
 
     # -- what cannot be done ------------------------------------------------------------------------------------------
-
-    async def load_scene(self, name: str) -> None:
-        """Refuse; see `Watchable`."""
-        raise SceneError(f"{name!r} cannot be loaded here; {_SHOWN}.")
-
-    async def exit_scene(self) -> None:
-        """Refuse; see `Watchable`."""
-        raise SceneError(f"there is no menu here; {_SHOWN}.")
-
-    async def make_road(self, road: RoadSpec) -> None:
-        """Refuse; see `Watchable`."""
-        raise SceneError(f"the road of seed {road.seed} cannot be made here; {_SHOWN}.")
 
     async def set_pace_car(self, is_wanted: bool) -> None:
         """Refuse; see `Watchable`."""

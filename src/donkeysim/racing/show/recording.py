@@ -200,10 +200,9 @@ class RaceRecording:
 
     def list_cars(self, at: float | None = None) -> list[CarRow]:
         """Return the cars on the track at a moment [s], None: the last one."""
-        frames = self._find(at)
-        if frames is None:
+        if not self._ats:
             return []
-        _, before, after, share = frames
+        before, after, share = self._find(at)
         poses = blend_moments(before.moment, after.moment, share).poses
         yaw = find_yaws(poses.orientation)
         return [
@@ -226,10 +225,7 @@ class RaceRecording:
         Raises:
             SceneError: Nothing is kept.
         """
-        frames = self._find(at)
-        if frames is None:
-            raise SceneError(_NOTHING)
-        _, before, after, share = frames
+        before, after, share = self._find(at)
         return describe_still(after._replace(moment=blend_moments(before.moment, after.moment, share)))
 
     def find_place(self) -> tuple[Scene, CarSpec]:
@@ -238,10 +234,8 @@ class RaceRecording:
         Raises:
             SceneError: Nothing is kept.
         """
-        frames = self._find(None)
-        if frames is None:
-            raise SceneError(_NOTHING)
-        return frames[2].scene, frames[2].car
+        _, newest, _ = self._find(None)
+        return newest.scene, newest.car
 
     def take_picture(self, kind: str, car_id: int, width: int, height: int, at: float | None = None) -> bytes:
         """Return a view of a car as JPEG.
@@ -260,18 +254,20 @@ class RaceRecording:
         if line is None:
             raise SceneError(_NOTHING)
         slot = round(min(max(line.end if at is None else at, line.begin), line.end) * RATE)
-        frames = self._find(slot / RATE)
-        assert frames is not None, "something is kept"
-        _, before, after, share = frames
+        before, after, share = self._find(slot / RATE)
         view = find_car_view(after, kind, car_id, width, height)
         key = id(after.renderer), slot, view
         return self._pictures.take(key, lambda room: draw_car_view(before, after, share, view, slot / RATE, room))
 
-    def _find(self, at: float | None) -> tuple[_Epoch, FrameSnapshot, FrameSnapshot, float] | None:
-        """Return the moments around one, what they are of, and the share of the way between them."""
+    def _find(self, at: float | None) -> tuple[FrameSnapshot, FrameSnapshot, float]:
+        """Return the moments around one, and the share of the way between them.
+
+        Raises:
+            SceneError: Nothing is kept.
+        """
         with self._lock:
             if not self._frames:
-                return None
+                raise SceneError(_NOTHING)
             index = len(self._ats) - 1 if at is None else min(bisect_right(self._ats, at), len(self._ats) - 1)
             after, before = self._frames[index], self._frames[max(0, index - 1)]
             number = self._forgotten + index
@@ -280,9 +276,9 @@ class RaceRecording:
             props = epoch.props.find(number), epoch.props.find(max(number - 1, 0))
         later = _make_snapshot(epoch, after, props[0])
         if len(before.cars) != len(after.cars) or after is before:
-            return epoch, later, later, 1.0
+            return later, later, 1.0
         passed = 1.0 if at is None else (at - before.at) / (after.at - before.at)
-        return epoch, _make_snapshot(epoch, before, props[1]), later, min(max(passed, 0.0), 1.0)
+        return _make_snapshot(epoch, before, props[1]), later, min(max(passed, 0.0), 1.0)
 
 
 def _make_snapshot(epoch: _Epoch, frame: _Frame, props: np.ndarray) -> FrameSnapshot:

@@ -80,7 +80,6 @@ def _build_under(take_sky: Callable[[], ByteArray | None], track: TrackFile, cha
         structures += [dataclasses.replace(cone, colliders=()) for cone in build_standing(cones, ground, assets)]
     shadows = [shadow for structure in structures for shadow in structure.shadows]
     land = build_land(track, line, ground, assets, shadows, sun)
-    is_indoors = track.light.sky == "none"
     return Scene(
         name=track.name,
         path=path,
@@ -100,8 +99,12 @@ def _build_under(take_sky: Callable[[], ByteArray | None], track: TrackFile, cha
         ghosts=np.array([cone.position for cone in cones if challenges.ghosts]).reshape(-1, 2),
         road=describe_road(track),
         has_bare_road=track.road.texture == "none",
-        has_sealed_floor=is_indoors and ground.height.size == 1 and track.ground.texture in SEALED_FLOORS,
+        has_sealed_floor=_has_sealed_floor(track, ground),
     )
+
+
+def _has_sealed_floor(track: TrackFile, ground: Ground) -> bool:
+    return track.light.sky == "none" and ground.height.size == 1 and track.ground.texture in SEALED_FLOORS
 
 
 def build_path(track: TrackFile, line: CentreLine, ground: Ground) -> Path:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
 from donkeysim.core.types import Float32Array, FloatArray, LongArray
+from donkeysim.core.workers import work_through
 from donkeysim.world.scene import Ground
 from donkeysim.world.tracks.paths.path import SAMPLE_SPACING, CentreLine
 from donkeysim.world.tracks.terrain.elevation import Box, raise_ground
@@ -122,9 +121,7 @@ def paint_road_cells(line: CentreLine, grid: CellGrid, reach: float, paint: Call
         paint(RoadCells(row, column, locate_points(line, point, np.repeat(nearest[part], BLOCK * BLOCK), samples)))
 
     parts = np.array_split(blocks, max(1, len(blocks) * BLOCK * BLOCK // CHUNK))
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in pool.map(work, parts):
-            pass
+    work_through(work, parts)
 
 
 def _find_nearest(

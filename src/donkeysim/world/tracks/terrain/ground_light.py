@@ -1,9 +1,7 @@
 """The light that reaches the ground, baked: shadows of everything that stands still, and a soft mottle."""
 
 import math
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -13,6 +11,7 @@ import shapely
 from PIL import Image, ImageDraw, ImageFilter
 
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray
+from donkeysim.core.workers import work_through
 from donkeysim.world.tracks.structures.structure import Footprint, Shadow
 from donkeysim.world.tracks.terrain.atlas_frame import AtlasFrame
 from donkeysim.world.tracks.textures import AnyFloat, as_colour, make_noise
@@ -101,9 +100,7 @@ def light_texels(texels: ByteArray, light: ByteArray, step: int) -> None:
             rows = slice(step * row - step // 2, step * row + step // 2)
             _light_rows(texel, rows, padded[row], padded[row + 1])
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in pool.map(work, range(0, len(padded) - 1, BAND)):
-            pass
+    work_through(work, range(0, len(padded) - 1, BAND))
 
 
 def _fall_off(lamp: tuple[float, ...], x: AnyFloat, y: AnyFloat) -> AnyFloat:

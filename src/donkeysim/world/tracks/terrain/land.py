@@ -6,14 +6,13 @@ the road as those of a small place, whatever the path's length.
 """
 
 import math
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
 from donkeysim.core.types import BoolArray, ByteArray, FloatArray, LongArray
+from donkeysim.core.workers import work_through
 from donkeysim.world.scene import CLASS_GROUND, SHADE_TEXTURE, Ground, Material, Mesh
 from donkeysim.world.tracks.mesh import WHITE, Assets, make_mesh, make_quad
 from donkeysim.world.tracks.paths.path import SAMPLE_SPACING, CentreLine
@@ -303,9 +302,7 @@ def lay_strip(track: TrackFile, line: CentreLine, light: GroundLight, assets: As
         colour, seen = _paint_part(paint, frame, stretch, columns)
         picture[rows, columns, :3], classes[rows, columns] = colour, seen
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in pool.map(work, parts):
-            pass
+    work_through(work, parts)
     for stretch in range(frame.count):
         _light_stretch(picture[stretch * frame.rows : (stretch + 1) * frame.rows], frame, stretch, line, light)
     material = Material(SHADE_TEXTURE, WHITE, assets.add_texture(picture), CLASS_GROUND, assets.add_class_map(classes))
