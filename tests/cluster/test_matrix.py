@@ -34,14 +34,16 @@ def test_a_drive_depends_on_no_other(cells):
 
 
 def make(number, spec, *, lap_time=10.0, cte=0.1, is_passed=True):
-    model, track, seed = spec.find_cell(number)
+    model, track, seed = spec.drives[number]
     laps = 0 if math.isnan(lap_time) else 1
     return Cell(number, model, track, seed, is_passed, "", laps, lap_time, cte, 1.0, 0, 0)
 
 
 def test_each_pilot_on_each_track_is_summed_up():
     spec = MatrixSpec(("a", "b"), ("x", "y"), seeds=4, laps=1)
-    drives = [make(number, spec, cte=0.1 + 0.01 * (number % 4), is_passed=number != 5) for number in range(spec.count)]
+    drives = [
+        make(number, spec, cte=0.1 + 0.01 * (number % 4), is_passed=number != 5) for number in range(len(spec.drives))
+    ]
     drives[15] = replace(drives[15], laps=0, lap_time=math.nan)
     rows = sum_up(spec, reversed(drives))
     assert [(row.model, row.track, row.count, row.passed) for row in rows] == [

@@ -149,7 +149,9 @@ def _solve_without_wrong(cv2: Any, seen: FloatArray, size: tuple[int, int], boar
     kept = np.ones(seen.shape[:2], bool)
     while True:
         found = _solve_plumb_bob(cv2, seen, kept, size, board)
-        wrong = _find_wrong(found.apart, kept, size)
+        # Only the farthest off, as what is wrong in a view moves the whole board in it, and corners that are right.
+        off = np.where(kept, found.apart, 0.0)
+        wrong = off > max(_find_most(found.apart[kept], size), AT_ONCE * off.max())
         if not wrong.any():
             return kept, found
         kept &= ~wrong
@@ -196,17 +198,6 @@ def _solve_plumb_bob(cv2: Any, seen: FloatArray, kept: BoolArray, size: tuple[in
         apart[view] = np.linalg.norm(shown - seen[view], axis=1)
         poses[view] = *np.ravel(turned), *np.ravel(moved)
     return _Poses(_make_lens("plumb_bob", size, matrix, np.ravel(bend)[:5]), poses, apart, error)
-
-
-def _find_wrong(apart: FloatArray, kept: BoolArray, size: tuple[int, int]) -> BoolArray:
-    """Return which of the kept corners are farthest off, and by more than others are.
-
-    Only those, as what is wrong in a view moves the whole board in it, and the lens a little, and with them corners
-    that are right.
-    """
-    off = np.where(kept, apart, 0.0)
-    wrong: BoolArray = off > max(_find_most(apart[kept], size), AT_ONCE * off.max())
-    return wrong
 
 
 def _find_most(apart: FloatArray, size: tuple[int, int]) -> float:

@@ -51,7 +51,11 @@ def make_steps(config: Config, names: Sequence[str]) -> Transform:
 
     def transform(image: ByteArray) -> ByteArray:
         for name, step in steps:
-            image = _keep_depth(step(image), name)
+            made: object = step(image)
+            if not isinstance(made, np.ndarray) or made.ndim not in (2, 3):
+                what = type(made).__name__
+                raise ShapeError(f"the transformation {name} gave {what} rather than a picture [h, w, depth].")
+            image = made if made.ndim == 3 else made[:, :, None]
         if image.dtype != np.uint8:  # the original divides whatever numbers come by 255
             image = np.clip(np.rint(image), 0.0, 255.0).astype(np.uint8)
         return image
@@ -71,13 +75,6 @@ def fit_picture(picture: ByteArray, shape: tuple[int, int, int]) -> ByteArray:
     if image.size != (width, height):
         image = image.resize((width, height))
     return np.asarray(image, dtype=np.uint8).reshape(height, width, depth)
-
-
-def _keep_depth(image: object, name: str) -> ByteArray:
-    """Return a grey picture [h, w] as [h, w, 1]."""
-    if not isinstance(image, np.ndarray) or image.ndim not in (2, 3):
-        raise ShapeError(f"the transformation {name} gave {type(image).__name__} rather than a picture [h, w, depth].")
-    return image if image.ndim == 3 else image[:, :, None]
 
 
 def _make_step(config: Config, name: str) -> Transform:

@@ -197,11 +197,7 @@ def _make_loader(options: SimulationOptions) -> SceneLoader:
     from donkeysim.world.tracks.build_apart import load_apart
 
     gc.enable()
-    return SceneLoader(options, _report_first_run, processes, load_apart)
-
-
-def _report_first_run(text: str) -> None:
-    print(f"First run: {text}", flush=True)
+    return SceneLoader(options, lambda text: print(f"First run: {text}", flush=True), processes, load_apart)
 
 
 async def _open_page(

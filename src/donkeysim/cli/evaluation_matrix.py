@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from donkeysim.cli.console import console, make_table, show_progress
 from donkeysim.core.errors import SpecError
-from donkeysim.core.files import check_place, choose_free
+from donkeysim.core.files import check_place, choose_free, write_whole
 
 if TYPE_CHECKING:
     from donkeysim.cluster.executor import Executor
@@ -123,7 +123,7 @@ def run_matrix(arguments: argparse.Namespace, models: list[Path], tracks: list[s
     names = check_pilots(arguments, models, conditions)
     seeds = 1 if arguments.seeds is None else arguments.seeds
     spec = MatrixSpec(names, tuple(tracks), seeds, find_laps(arguments), arguments.type or "")
-    cells, was_interrupted = gather(drive_matrix(spec, conditions, choose_executor(arguments)), spec.count)
+    cells, was_interrupted = gather(drive_matrix(spec, conditions, choose_executor(arguments)), len(spec.drives))
     found = sum_up(spec, cells)
     print_matrix(found)
     cells.sort(key=lambda cell: cell.number)
@@ -167,8 +167,6 @@ def write_drives(path: Path, spec: EvaluationSpec, car: str, **tables: Sequence[
         DonkeySimError: It cannot be written.
     """
     import msgspec
-
-    from donkeysim.core.files import write_whole
 
     whole = {"format": 1, **asdict(spec), "car": car, **{name: list(rows) for name, rows in tables.items()}}
     write_whole(path, json.dumps(json.loads(msgspec.json.encode(whole)), indent=1).encode() + b"\n")

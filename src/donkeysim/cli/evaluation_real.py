@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from donkeysim.cli.console import Report, console, make_table, show_progress
 from donkeysim.cli.evaluation_matrix import choose_out
 from donkeysim.cli.shared_options import find_config, has_config
-from donkeysim.core.errors import DonkeySimError, SpecError
+from donkeysim.core.errors import DonkeySimError, SpecError, format_count
 
 if TYPE_CHECKING:
     from donkeysim.car.config import Config
@@ -197,7 +197,6 @@ def _note_pictures(drive: JudgedDrive, pilot: NetworkPilot, name: str, config: C
 
 def _print(one: DriveJudgement) -> None:
     """Print a drive's table and what is to be said about it."""
-    from donkeysim.core.errors import format_count
     from donkeysim.learn.open_loop_report import HEADS, PILOT
 
     title = f"{one.drive.path}: {format_count(len(one.drive.records), 'record')}"

@@ -41,15 +41,11 @@ def open_private_port(host: str, port: int | None) -> PrivatePort | None:
         raise SpecError(f"the key in {KEY_VARIABLE} has {len(given)} characters; give it {SHORTEST_KEY} or more.")
     listener = open_listener(host, port, "--private-")
     host, port = listener.getsockname()[:2]
-    key = given or _make_key()
-    print(f"Private API on {host}:{port}; its key is {f'in {KEY_VARIABLE}' if given else key}", flush=True)
-    return PrivatePort(listener, key)
-
-
-def _make_key() -> str:
     from donkeysim.web.token import make_token
 
-    return make_token()
+    key = given or make_token()
+    print(f"Private API on {host}:{port}; its key is {f'in {KEY_VARIABLE}' if given else key}", flush=True)
+    return PrivatePort(listener, key)
 
 
 class Owner(NamedTuple):

@@ -21,7 +21,6 @@ from donkeysim.core.rng import hash_rows
 from donkeysim.core.types import ByteArray, Float32Array, FloatArray
 from donkeysim.drivers.human_driver import HumanDriver
 from donkeysim.drivers.path_follower import STYLES, PathFollower
-from donkeysim.drivers.steering import Action
 from donkeysim.envs.fleet import Fleet
 from donkeysim.envs.step import Step
 from donkeysim.world.experiment import Experiment
@@ -176,15 +175,16 @@ class Stage:
                 step = self._pass_frame(step)
 
     def _pass_frame(self, step: Step) -> Step:
-        actions = np.array([self._decide(step, car) for car in range(self._spec.cars)])
+        humans, followers = self._humans, self._followers
+        actions = np.array(
+            [
+                humans[car].drive(step, car)[0] if car in humans else followers[car].drive(step, car)
+                for car in range(self._spec.cars)
+            ]
+        )
         step = self._fleet.advance(*actions.T)
         lost = np.flatnonzero((step.off_road_time > PATIENCE) | (step.upright < 0.0)).tolist()
         return self._fleet.begin(lost, at_random=True) if lost else step
-
-    def _decide(self, step: Step, car: int) -> Action:
-        if car in self._humans:
-            return self._humans[car].drive(step, car)[0]
-        return self._followers[car].drive(step, car)
 
     def _describe(self, step: Step, car: int) -> dict[str, Any]:
         """Return what is known of a car now."""

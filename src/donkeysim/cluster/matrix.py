@@ -1,6 +1,7 @@
 """Pilots on tracks from several starts: a matrix of drives, and what can be said of each pilot on each track."""
 
 import functools
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -48,16 +49,10 @@ class EvaluationSpec:
 class MatrixSpec(EvaluationSpec):
     """Drives of each pilot on each track from each start."""
 
-    @property
-    def count(self) -> int:
-        """How many drives there are."""
-        return len(self.models) * len(self.tracks) * self.seeds
-
-    def find_cell(self, number: int) -> tuple[str, str, int]:
-        """Return model, track and seed of a drive."""
-        pair, seed = divmod(number, self.seeds)
-        model, track = divmod(pair, len(self.tracks))
-        return self.models[model], self.tracks[track], seed
+    @functools.cached_property
+    def drives(self) -> tuple[tuple[str, str, int], ...]:
+        """Model, track and seed of every drive."""
+        return tuple(itertools.product(self.models, self.tracks, range(self.seeds)))
 
 
 @dataclass(frozen=True)
@@ -126,12 +121,12 @@ class Cells:
 
 def drive_matrix(spec: MatrixSpec, conditions: Conditions, executor: Executor) -> Iterator[Cell]:
     """Yield the drives of a matrix, each as it is done; the same ones whoever drives them."""
-    return executor.run(drive_cell, spec, conditions, over=range(spec.count))
+    return executor.run(drive_cell, spec, conditions, over=range(len(spec.drives)))
 
 
 def drive_cell(spec: MatrixSpec, conditions: Conditions, number: int) -> Cell:
     """Let a pilot drive; runs in a process of the executor, which must see the pilots' files by these names."""
-    model, track, seed = spec.find_cell(number)
+    model, track, seed = spec.drives[number]
     run = evaluate(load_once(model, spec.kind, conditions.throttle_range), [track], spec.laps, conditions, seed).runs[0]
     return Cell(
         number=number,

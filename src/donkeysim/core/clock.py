@@ -85,12 +85,7 @@ class TokenBucket:
     """
 
     def __init__(self, rate: float, size: float, read_clock: Clock) -> None:
-        """Begin full.
-
-        Args:
-            rate: Tokens that come in [1/s].
-            size: Most tokens that are saved up.
-        """
+        """Begin full; `size`: most tokens that are saved up."""
         self.rate = rate
         self._size = self._tokens = size
         self._read_clock = read_clock

@@ -162,13 +162,9 @@ def _user_cache() -> Path:
     return Path(platformdirs.user_cache_dir("donkeysim", appauthor=False))
 
 
-def list_kernel_sources() -> tuple[Path, ...]:
-    """Return the files that compiled kernels are made from."""
-    return _list_sources(PACKAGE)
-
-
 @functools.cache  # each simulator asks several times, and looking through the package takes longer than making a car
 def _list_sources(package: Path) -> tuple[Path, ...]:
+    """Return the files that compiled kernels are made from."""
     return (*sorted(package.rglob("kernels/**/*.py")), *(package / name for name in _SHARED))
 
 
@@ -196,7 +192,7 @@ def name_processor() -> str:
 
 def _digest_sources() -> "hashlib._Hash":
     digest = hashlib.sha256()
-    for source in list_kernel_sources():
+    for source in _list_sources(PACKAGE):
         digest.update(source.name.encode())
         digest.update(source.read_bytes())
     return digest

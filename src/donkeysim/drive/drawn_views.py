@@ -26,7 +26,7 @@ from websockets.exceptions import WebSocketException
 from donkeysim.core.errors import SceneError, SimulatorError
 from donkeysim.drive.remote_car import RemoteSimulatedCar
 from donkeysim.drive.simulated_car import is_built_in
-from donkeysim.watch.watchable import View
+from donkeysim.watch.watchable import NewMoments, View
 
 if TYPE_CHECKING:
     from donkeysim.drive.watching_page import WatchedCar
@@ -106,7 +106,6 @@ class ViewsHere:
 
     def __init__(self, watched: WatchedCar) -> None:
         from donkeysim.drive.watching_page import CAR_ID
-        from donkeysim.watch.watchable import NewMoments
 
         self._watched, self._car_id = watched, CAR_ID
         self._moments = NewMoments(watched.take_moment)

@@ -163,17 +163,14 @@ class PathFollower:
             return Action(0.0, 0.0, 1.0)
         steer, force = self._follow(ledger, car, pose)
         if _is_backing_out(ledger, car, pose):
-            return Action(-steer, self._back_out(float(ledger.time[car])), 0.0)
+            # Where an ESC brakes first, the throttle is let go of for a moment.
+            lets_go = self._taps_twice and 0.2 < float(ledger.time[car]) % 1.0 < 0.35
+            return Action(-steer, 0.0 if lets_go else self._train.find_throttle(-BACKING), 0.0)
         force = self._limit_force(ledger, car, pose, force)
         if force > 0.0:
             most = self._train.force_most * self._train.factor(abs(pose.forward))
             return Action(steer, self._train.find_throttle(min(1.0, force / most)), 0.0)
         return Action(steer, 0.0, min(1.0, -force / self._train.brake_most))
-
-    def _back_out(self, time: float) -> float:
-        """Return the throttle that drives backwards; where an ESC brakes first, it is let go of for a moment."""
-        lets_go = self._taps_twice and 0.2 < time % 1.0 < 0.35
-        return 0.0 if lets_go else self._train.find_throttle(-BACKING)
 
     def _follow(self, ledger: Ledger, car: int, pose: _Pose) -> tuple[float, float]:
         """Return steer (-1 to 1) and the force wanted along the road [N]."""

@@ -173,6 +173,7 @@ class _Course:
 
     def _list_things(self, step: Step, car: int, lines: Sequence[_Line]) -> list[_Thing]:
         """Return what stands about in a car's world, then the other cars there."""
+        first = car - car % step.cars_per_world
         return self._list_props(step, car, lines[car]) + [
             _Thing(
                 (float(step.position[other, 0]), float(step.position[other, 1])),
@@ -181,7 +182,8 @@ class _Course:
                 math.degrees(float(step.yaw[other])),
                 math.hypot(step.forward_speed[other], step.left_speed[other]),
             )
-            for other in _list_others(step, car)
+            for other in range(first, first + step.cars_per_world)
+            if other != car and step.present[other]
         ]
 
     def _list_props(self, step: Step, car: int, line: _Line) -> list[_Thing]:
@@ -198,11 +200,6 @@ class _Course:
             known = now.copy(), [_Thing((x, y), along, left > 0.0) for (x, y), along, left in rows]
             self._things[car] = known
         return known[1]
-
-
-def _list_others(step: Step, car: int) -> list[int]:
-    first = car - car % step.cars_per_world
-    return [other for other in range(first, first + step.cars_per_world) if other != car and step.present[other]]
 
 
 def _measure_line(path: Path) -> _Line:

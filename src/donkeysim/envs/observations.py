@@ -246,9 +246,11 @@ class Observer:
         if stack > 1 and space.shape[-1] == 1 and is_here(self._device):
             fresh = [array.reshape((cars, -1)) for array in fresh]
         if stack > 1:
-            shape = fresh[0].shape[0], fresh[0].shape[1] * stack
-            rows = [self._device.zeros(shape, fresh[0].dtype) for _ in fresh]
-        channel = _Channel(stack_space(space, stack), fresh, rows, ())
+            wide = fresh[0].shape[0], fresh[0].shape[1] * stack
+            rows = [self._device.zeros(wide, fresh[0].dtype) for _ in fresh]
+        shape = (*space.shape[:-1], space.shape[-1] * stack)
+        stacked = gymnasium.spaces.Box(space.low.flat[0], space.high.flat[0], shape, space.dtype.type)
+        channel = _Channel(stacked, fresh, rows, ())
         return replace(channel, seen=[self._shape(channel, array) for array in rows])
 
     def _shape(self, channel: _Channel, rows: Any) -> Any:
@@ -350,9 +352,3 @@ def copy_observation(seen: Observation, car: int | None = None) -> Observation:
     if isinstance(seen, dict):
         return {name: copy_observation(array, car) for name, array in seen.items()}
     return seen.copy(order="K") if car is None else seen[car].copy(order="K")
-
-
-def stack_space(space: Box, stack: int) -> Box:
-    """Return the space of `stack` moments at once, along the last axis."""
-    shape = (*space.shape[:-1], space.shape[-1] * stack)
-    return gymnasium.spaces.Box(space.low.flat[0], space.high.flat[0], shape, space.dtype.type)

@@ -74,7 +74,8 @@ def append_entry(folder: Path, entry: Entry) -> None:
     try:
         entries = read_entries(folder)
     except DamagedDatabaseError as error:
-        kept = _find_free_name(folder)
+        names = (folder / f"database.damaged-{number}.json" for number in itertools.count(1))
+        kept = next(name for name in names if not name.exists())
         path.replace(kept)
         _log.warning("%s Kept as %s.", error, kept.name)
         entries = []
@@ -178,11 +179,6 @@ def _make_plain(value: Any) -> Any:
     except (TypeError, ValueError):
         return NOT_SERIALIZABLE
     return value
-
-
-def _find_free_name(folder: Path) -> Path:
-    names = (folder / f"database.damaged-{number}.json" for number in itertools.count(1))
-    return next(path for path in names if not path.exists())
 
 
 def find_pilot(name: str) -> Path:

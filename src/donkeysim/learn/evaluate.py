@@ -6,7 +6,7 @@ is simulated only, so a slow pilot is not late here; the report says how long it
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -274,7 +274,8 @@ class _Drive:
             try:
                 self._drive_loop()
                 ending = self._find_ending(limit)
-                report_lap(min(100 * self.lap_count, self._measure_progress()))
+                lap, along = self.rows[-1][9], self.rows[-1][10] / self.path_length
+                report_lap(min(100 * self.lap_count, int(100 * (lap - 1.0 + along)) if lap >= 1 else 0))
             except KeyboardInterrupt:
                 if not (keeps_interrupted and self.rows):
                     raise
@@ -322,7 +323,7 @@ class _Drive:
     def _ask(self, moment: SensorFrame) -> tuple[float, float]:
         begun = time.perf_counter()
         image = moment.image if self.conditions.transform is None else self.conditions.transform(moment.image)
-        values = list_channels(moment)
+        values = {name: float(getattr(moment.telemetry, name.split("/")[1])) for name in SIMULATED_IMU_CHANNELS}
         answer = self.pilot.run(
             image, *(require_channel(values, name, "an evaluation") for name in self.pilot.input_names)
         )
@@ -351,11 +352,6 @@ class _Drive:
         line = float(self.scene.path.frame.locate(x, y).along)
         return (line - float(self.car.simulator.ledger.along[self.car.row])) % self.path_length
 
-    def _measure_progress(self) -> int:
-        """Return how many hundredths of laps are done."""
-        lap, along = self.rows[-1][9], self.rows[-1][10] / self.path_length
-        return int(100 * max(0.0, lap - 1.0 + along)) if lap >= 1 else 0
-
     def _find_ending(self, limit: float) -> str:
         if len(self.lap_times) >= self.lap_count:
             return LAPS_DONE
@@ -383,8 +379,3 @@ class _Drive:
             self.car.simulator.restore(moment)
             pictures.append(draw_views(self.car))
         return encode_film(pictures, FILM_RATE)
-
-
-def list_channels(moment: SensorFrame) -> Mapping[str, float]:
-    """Return what else a car can give a pilot: acceleration [m/s²] and turn rates [rad/s], as a drive records them."""
-    return {name: float(getattr(moment.telemetry, name.split("/")[1])) for name in SIMULATED_IMU_CHANNELS}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from donkeysim.core.errors import DonkeySimError, PilotError
-from donkeysim.learn.files.model_file import read_layers
+from donkeysim.learn.files.model_file import load_model, read_layers
 from donkeysim.learn.files.network import Layer, Network
 from donkeysim.learn.kinds import PilotSpec
 
@@ -142,8 +142,6 @@ def transfer_weights(path: Path, model: Any) -> None:
     Raises:
         DonkeySimError: The file cannot be read, or shares no layer with the model.
     """
-    from donkeysim.learn.files.model_file import load_model
-
     trained = {layer.name: layer.get_weights() for layer in load_model(path).layers}
     taken: list[str] = []
     left: list[str] = []

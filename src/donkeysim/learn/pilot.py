@@ -17,7 +17,7 @@ from donkeysim.core.errors import PilotError
 from donkeysim.core.pilot import check_answer
 from donkeysim.core.types import ByteArray, Float32Array
 from donkeysim.learn.files.model_file import check_ending, check_exists, read_onnx
-from donkeysim.learn.files.session import OnnxSession, PilotSession, Port
+from donkeysim.learn.files.session import OnnxSession, PilotSession, Port, TfliteSession
 from donkeysim.learn.kinds import KINDS, PilotKind, PilotSpec, decode_outputs, get_kind, read_spec
 from donkeysim.tub.reader import SIMULATED_IMU_CHANNELS
 
@@ -194,8 +194,6 @@ def open_session(path: Path) -> PilotSession:
     ending = check_ending(path)
     if ending != ".tflite":
         return OnnxSession(read_onnx(path), path)
-    from donkeysim.learn.files.session import TfliteSession
-
     check_exists(path)
     return TfliteSession(path.read_bytes(), path)
 

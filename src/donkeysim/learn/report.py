@@ -207,7 +207,8 @@ def draw_map(run: PilotRun) -> str:
 def _draw_trace(run: PilotRun) -> Iterator[str]:
     """Yield the driven line in pieces of one colour and one lap each."""
     place = np.column_stack([run.column("x"), run.column("y")])
-    colour = find_colours(run.column("cte"), find_cte_scale(run))
+    share = np.clip(-run.column("cte") / find_cte_scale(run), -1.0, 1.0)
+    colour = np.clip((0.5 + 0.5 * share) * len(COLOURS), 0, len(COLOURS) - 1).astype(int)
     lap = run.column("lap").astype(int)
     for begin, end in _find_pieces((np.diff(colour) != 0) | (np.diff(lap) != 0)):
         piece = place[begin : end + 1]
@@ -217,13 +218,6 @@ def _draw_trace(run: PilotRun) -> Iterator[str]:
 def _find_pieces(is_broken: BoolArray) -> Iterator[tuple[int, int]]:
     """Return begin and end of each piece of a line that is broken behind the given points, shape [point_count - 1]."""
     return itertools.pairwise([0, *(np.flatnonzero(is_broken) + 1).tolist(), len(is_broken) + 1])
-
-
-def find_colours(cte: FloatArray, scale: float) -> list[int]:
-    """Return the index in `COLOURS` of each cte [m], shape [count]."""
-    share = np.clip(-cte / scale, -1.0, 1.0)
-    index: list[int] = np.clip((0.5 + 0.5 * share) * len(COLOURS), 0, len(COLOURS) - 1).astype(int).tolist()
-    return index
 
 
 def draw_curves(run: PilotRun, name: str, label: str, low: float, high: float, ticks: Sequence[float]) -> str:

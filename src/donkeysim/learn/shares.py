@@ -132,7 +132,6 @@ class Adam:
 
         Args:
             weights: On one device; `step` changes them.
-            learning_rate: Of the next step.
             eps: Added to the root of the mean square.
         """
         self.learning_rate = learning_rate

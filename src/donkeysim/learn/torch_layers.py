@@ -25,7 +25,8 @@ class _ReluDropout(torch.autograd.Function):
     def forward(context: Any, x: Tensor, level: int, generator: torch.Generator) -> Tensor:
         scale = 256.0 / (256 - level)
         x.relu_()
-        _flatten(x).mul_(_draw_kept(x.numel(), level, generator)).mul_(scale)
+        in_memory = x.permute(0, 2, 3, 1) if x.dim() == 4 else x  # pictures lie channels last
+        in_memory.view(-1).mul_(_draw_kept(x.numel(), level, generator)).mul_(scale)
         context.mark_dirty(x)
         context.save_for_backward(x)
         context.scale = scale
@@ -40,12 +41,6 @@ class _ReluDropout(torch.autograd.Function):
 def _drop(x: Tensor, level: int, generator: torch.Generator) -> Tensor:
     dropped: Tensor = _ReluDropout.apply(x, level, generator)  # type: ignore[no-untyped-call]
     return dropped
-
-
-def _flatten(x: Tensor) -> Tensor:
-    """A view of all numbers in the order of memory: pictures lie channels last."""
-    dense = x.permute(0, 2, 3, 1) if x.dim() == 4 else x
-    return dense.view(-1)
 
 
 def _draw_kept(count: int, level: int, generator: torch.Generator) -> Tensor:

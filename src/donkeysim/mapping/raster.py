@@ -87,7 +87,6 @@ class BirdsEye:
         Args:
             camera: Of the drive's own pictures.
             own: Where they show the car itself, shape [height, width].
-            cell: [m]
             reach: How much of the floor it shows.
         """
         height = camera.mount.height

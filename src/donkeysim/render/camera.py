@@ -300,7 +300,7 @@ class Renderer:
         count, first = len(owners), cameras[0]
         shape, band = (count, first.row_count, first.width), (first.crop_top, first.crop_top + first.row_count)
         light = self._looks.tables.light[self._looks.tables.world_scene[worlds]]
-        class_count = 0 if varied is None else self._count_looks()
+        class_count = 0 if varied is None or self.variation is None else self.variation.rows.look.shape[1]
         rows = make_camera_tables(owners, worlds, (mount, far), cameras, light, class_count)
         if is_single and first.width * first.height <= MOST_PALE and find_kind(first)[4:6] == ("default", 1):
             rows.lens[:, LENS.grey] = GREY_PALE
@@ -319,6 +319,3 @@ class Renderer:
         options = (QUALITY_CODES[first.quality], first.depth, first.segment, True, is_varied)
         shape = (warp.size[0] * factor, warp.size[1] * factor, is_varied)
         return CameraGroup(frame, rows, warp.size, warp.band, factor, shape, sizes, options, varied)
-
-    def _count_looks(self) -> int:
-        return 0 if self.variation is None else self.variation.rows.look.shape[1]

@@ -106,8 +106,10 @@ class Looks:
         rows = np.asarray(cars, np.intp)
         there = self._world_scene[rows // self._cars_per_world]
         scenes = np.unique(there).tolist()
-        for scene in scenes:
-            self._check_style(scene, body.style)
+        for about in (self._scenes[scene] for scene in scenes):
+            if body.style not in about.car_models:
+                models = sorted(about.car_models)
+                raise ShapeError(f"scene {about.name!r} has no body style {body.style!r}; it has {models}.")
         plate = self._find_plate(body)
         for scene in scenes:
             self._dress(rows[there == scene], scene, body, plate)
@@ -191,11 +193,6 @@ class Looks:
         for slot, model in enumerate(about.props.model):
             self.tables.prop_mesh[first + slot] = self._model_base[scene] + int(model)
             self.tables.prop_shadow[first + slot] = measure_prop(about, slot)
-
-    def _check_style(self, scene: int, style: str) -> None:
-        about = self._scenes[scene]
-        if style not in about.car_models:
-            raise ShapeError(f"scene {about.name!r} has no body style {style!r}; it has {sorted(about.car_models)}.")
 
     def _dress(self, rows: NDArray[np.intp], scene: int, body: BodySpec, plate: int) -> None:
         about, tables = self._scenes[scene], self.tables

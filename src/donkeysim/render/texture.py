@@ -271,17 +271,14 @@ def _make_holed_levels(picture: ByteArray) -> Iterator[WordArray]:
     colour = levels[-1][..., :3]
     for index in range(len(levels) - 1, -1, -1):
         level = levels[index]
-        colour = np.where(level[..., 3:] > 0.0, level[..., :3], _grow(colour, level.shape))
+        down, across = (large // small for large, small in zip(level.shape[:2], colour.shape[:2], strict=True))
+        grown = np.repeat(np.repeat(colour, down, axis=0), across, axis=1)
+        colour = np.where(level[..., 3:] > 0.0, level[..., :3], grown)
         levels[index] = np.concatenate((colour, level[..., 3:]), axis=2)
     share = float((picture[..., 3] >= 128).mean())
     for level in levels:
         level[..., 3] = picture[..., 3] if level is levels[0] else _keep_share(level[..., 3], share)
         yield _pack(np.rint(level).astype(np.uint8))
-
-
-def _grow(colour: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Return a picture with every texel repeated until it has this shape's sides."""
-    return np.repeat(np.repeat(colour, shape[0] // len(colour), axis=0), shape[1] // colour.shape[1], axis=1)
 
 
 def _keep_share(alpha: np.ndarray, share: float) -> np.ndarray:

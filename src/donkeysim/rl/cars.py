@@ -38,12 +38,7 @@ class TrainingCars:
     """
 
     def __init__(self, env: TrackVectorEnv, seed: int, device: str = "cpu") -> None:
-        """Begin episodes everywhere; all chance from now on follows from the seed.
-
-        Args:
-            env: Hands out PyTorch's tensors.
-            device: PyTorch's name of what the batch runs on.
-        """
+        """Begin episodes everywhere; all chance follows from the seed. `env` hands out PyTorch's tensors."""
         self.env, self.device, self.steps, self.laps = env, device, 0, 0.0
         self._scene_count = len(env.simulator.spec.scenes)
         self.is_judged = torch.ones(env.num_envs, dtype=torch.bool, device=device)

@@ -72,12 +72,7 @@ class Checker:
     """
 
     def __init__(self, setup: TrainingSetup, lap_count: int, is_varied: bool = False) -> None:
-        """Put them on their tracks.
-
-        Args:
-            lap_count: How many laps each car has to drive in a row.
-            is_varied: Whether the cars differ as the course says: then each drives as far as it comes.
-        """
+        """Put them on their tracks; `is_varied`: they differ as the course says, and each drives as far as it comes."""
         self.lap_count, self._is_varied = lap_count, is_varied
         one, many = (VARIED_CARS, VARIED_CARS_OF_MANY) if is_varied else (CARS, CARS_OF_MANY)
         self._cars = one if len(setup.scenes) == 1 else many
@@ -97,11 +92,11 @@ class Checker:
         found = []
         for scene in range(scene_count):
             cars = slice(scene, None, scene_count)
-            steps = max(1.0, tally.steps[cars].sum())
+            steps, laps = max(1.0, tally.steps[cars].sum()), np.minimum(tally.laps[cars], self.lap_count)
             found.append(
                 Check(
                     scene=names[scene],
-                    laps=self._sum_up_laps(tally.laps[cars]),
+                    laps=float(laps.mean() if self._is_varied else tally.laps[cars].min()),  # the worst car's
                     wanted_laps=self.lap_count,
                     departures=int(tally.out[cars].sum()),
                     cars=self._cars,
@@ -111,10 +106,6 @@ class Checker:
                 )
             )
         return tuple(found)
-
-    def _sum_up_laps(self, laps: FloatArray) -> float:
-        """Return those of the worst car, of cars that differ the mean."""
-        return float(np.minimum(laps, self.lap_count).mean() if self._is_varied else laps.min())
 
     def _run(self, drive: Drive) -> _Tally:
         env, cars = self._env, self._env.num_envs

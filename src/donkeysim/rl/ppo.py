@@ -172,12 +172,6 @@ class InformedActor(nn.Module):
         return torch.tanh(self.command(self.hidden(privileged)))
 
 
-def make_critic(size: int) -> nn.Sequential:
-    """Return the network that estimates the value of a state from the simulator's numbers about a car."""
-    layers = (_begin(nn.Linear(size, 128)), nn.Tanh(), _begin(nn.Linear(128, 128)), nn.Tanh())
-    return nn.Sequential(*layers, _begin(nn.Linear(128, 1), gain=1.0))
-
-
 def _begin(layer: Any, gain: float = math.sqrt(2.0)) -> Any:
     """Return a layer with orthogonal weights and no bias."""
     nn.init.orthogonal_(layer.weight, gain)
@@ -231,7 +225,9 @@ class PpoTrainer:
             shares: Threads that learn, opened.
         """
         self.cars, self.actor, self.settings, self._shares = cars, actor, settings, shares
-        self.critic = make_critic(cars.count_privileged()).to(cars.device)
+        wide = _begin(nn.Linear(cars.count_privileged(), 128)), _begin(nn.Linear(128, 128))
+        last = _begin(nn.Linear(128, 1), gain=1.0)
+        self.critic = nn.Sequential(wide[0], nn.Tanh(), wide[1], nn.Tanh(), last).to(cars.device)
         self.spread = nn.Parameter(torch.full((2,), settings.spread, device=cars.device))
         self.weights = [*actor.parameters(), self.spread, *self.critic.parameters()]
         self.optimizer = Adam(self.weights, settings.learning_rate, eps=1e-5)

@@ -118,7 +118,6 @@ class TrainingSession:
         """Build the tracks.
 
         Args:
-            folder: Where everything is written.
             limit: When learning ends at the latest, all sessions together.
             begun: When the command was given, on the clock of `time.perf_counter` [s].
             is_resumed: Whether to resume where an earlier session stopped.

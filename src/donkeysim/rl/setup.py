@@ -135,10 +135,6 @@ class ObservationSpec:
         """
         return picture[..., : self.shape[0]].permute(0, 3, 1, 2)
 
-    def make_band_camera(self, camera: CameraSpec) -> CameraSpec:
-        """Return the camera that draws of this one's pictures, to the byte, the rows that the crop is made of."""
-        return replace(camera, crop_top=self.crop_top, crop_bottom=self.crop_bottom)
-
     def cut_crop(self, picture: ByteArray) -> torch.Tensor:
         """Return the crops of whole colour pictures as the pilot's network makes them, 0 to 1.
 
@@ -260,7 +256,10 @@ class TrainingSetup:
 
     def list_names(self) -> list[str]:
         """Return a name for each scene, of random roads with style and seed."""
-        return [_name_scene(scene) for scene in self.scenes]
+        return [
+            scene.name if scene.road is None else f"{scene.name}, style {scene.road.style}, seed {scene.road.seed}"
+            for scene in self.scenes
+        ]
 
     def make_train_env(self, observe: Sequence[str]) -> TrackVectorEnv:
         """Return the batch to learn in; episodes begin all over the road.
@@ -299,24 +298,20 @@ class TrainingSetup:
             cars_per_scene: Cars on each scene, alone in their worlds.
             is_varied: Whether they differ as the course says; else they are as they should be.
         """
+        crop = self.observation  # the rows that it is made of are drawn, to the byte
         return TrackVectorEnv(
             cars_per_scene * len(self.scenes),
             self.scenes,
             copy=False,
             observe="camera",
             stack=self.observation.frames,
-            camera=self.observation.make_band_camera(self.make_camera()),
+            camera=replace(self.make_camera(), crop_top=crop.crop_top, crop_bottom=crop.crop_bottom),
             throttle_range=THROTTLE_RANGE,
             time_limit=None,
             ends=(end_departure, "hit", "wrong_way", "standstill", "tilted"),
             randomization=self.randomization if is_varied else RandomizationSpec(),
             car=self.car,
         )
-
-
-def _name_scene(scene: SceneSpec) -> str:
-    road = scene.road
-    return scene.name if road is None else f"{scene.name}, style {road.style}, seed {road.seed}"
 
 
 def end_departure(step: Step) -> BoolArray:

@@ -248,7 +248,9 @@ class FaultLog:
             return
         if self._untold:
             _log.warning("more of the same in the last %g s: %s", STRETCH_SECONDS, describe_counts(self._untold))
-        self._begin_stretch()
+        self._lines = 0
+        self._untold.clear()
+        self._stretch_began = self._read_clock()
 
     def close(self) -> None:
         """Tell the totals, if there was anything."""
@@ -257,11 +259,6 @@ class FaultLog:
                 "messages from clients that were not understood or could not be carried out: %s",
                 describe_counts(self.totals),
             )
-
-    def _begin_stretch(self) -> None:
-        self._lines = 0
-        self._untold.clear()
-        self._stretch_began = self._read_clock()
 
 
 def describe_counts(counts: Counter[str]) -> str:

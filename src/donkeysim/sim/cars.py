@@ -1,6 +1,6 @@
 """The cars of a simulator: everything that changes about them, and the door through which it is changed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from donkeysim.sim.place import Place, make_place, make_world_keys, move_spec
 from donkeysim.sim.shorthands import CommandShorthands
 from donkeysim.sim.snapshot import Snapshot, write_snapshot
 from donkeysim.world.scene import Scene
-from donkeysim.world.specs import BodySpec, CarSpec, SceneSpec, WorldSpec
+from donkeysim.world.specs import CarSpec, SceneSpec, WorldSpec
 from donkeysim.world.state import HIT_NONE, NODE_UNKNOWN, make_control
 
 RESET_BRAKE = 10.0
@@ -198,14 +198,11 @@ class Cars(CommandShorthands):
         self._equipment.remove(rows)  # of who retired there, or had not joined yet at a moment that was restored
         self._equipment.set_camera(rows, self.car_spec.camera)
         bodies = command.bodies or [None]
-        self._dress_all(group_alike(rows, [bodies[index % len(bodies)] for index in range(len(rows))]))
+        for body, alike in group_alike(rows, [bodies[index % len(bodies)] for index in range(len(rows))]).items():
+            self._dress(commands.Dress(alike, body))
         self._put_at_spawn(np.array(rows, np.int64), NODE_UNKNOWN)
         self.control.brake[rows] = 0.0
         return rows
-
-    def _dress_all(self, alike: Mapping[BodySpec, list[int]]) -> None:
-        for body, rows in alike.items():
-            self._dress(commands.Dress(rows, body))
 
     def _leave(self, command: commands.Leave) -> None:
         self.state.present[self._require(command.rows)] = 0
@@ -269,12 +266,8 @@ class Cars(CommandShorthands):
         count = self.spec.cars_per_world
         rows = None if worlds is None else (np.array(worlds, np.int64)[:, None] * count + np.arange(count)).ravel()
         self._keeper.renew(rows)
-        self._equip(self.list_cars() if rows is None else rows[self.state.present[rows] != 0].tolist())
-
-    def _equip(self, cars: Sequence[int]) -> None:
-        """Give cars that a moment has brought, and that left since or never joined here, what they need."""
-        for car in cars:
-            if car not in self._equipment.body:
+        for car in self.list_cars() if rows is None else rows[self.state.present[rows] != 0].tolist():
+            if car not in self._equipment.body:  # it has left since, or never joined here
                 self._dress(commands.Dress([car], self._equipment.take_left(car, self.car_spec.camera)))
 
     def _set_params(self, command: commands.SetParams) -> None:

@@ -34,12 +34,11 @@ class SceneView:
         """The kind of car whose camera looks along the path."""
         return self._simulator.car_spec
 
-    def draw_map(self, longest: int = 1200, *, is_marked: bool = True) -> ByteArray:
-        """Return the place from above, x to the right and y up, shape [height, width, 3].
+    def draw_map(self, longest: int = 1200) -> ByteArray:
+        """Return the place from above, x to the right and y up, with its start, direction and a scale.
 
         Args:
-            longest: Of its sides [pixel]; the other one suits the place.
-            is_marked: Whether start, direction and a scale are drawn on it.
+            longest: Of the picture's sides [pixel]; the other one suits the place. Its shape: [height, width, 3].
         """
         low, high = self.find_box()
         across, deep = high - low
@@ -49,7 +48,7 @@ class SceneView:
         up = 0.5 * float(deep) / math.tan(0.5 * MAP_FOV)
         eye = (float(middle[0]), float(middle[1]), ground + up)
         picture = self._simulator.view(0, eye, (0.0, 0.5 * math.pi, 0.5 * math.pi), camera).copy()
-        return _mark_map(picture, self.scene, low, high) if is_marked else picture
+        return _mark_map(picture, self.scene, low, high)
 
     def find_box(self) -> tuple[FloatArray, FloatArray]:
         """Return least and greatest x, y of what a map shows [m], shape [2] each."""

@@ -81,16 +81,12 @@ def draw_car(simulator: Simulator, row: int, kind: str = "chase", width: int = 6
         height: Rows [pixel]; as `width`.
     """
     if kind == "seat":
-        return _draw_from_seat(simulator, row, width, height)
+        group = simulator.renderer.make_group([row], [make_seat_camera(simulator.get_camera(row), width, height)])
+        simulator.render_group(group)
+        picture: ByteArray = group.frame.colour[0].copy()
+        return picture
     view = find_view(kind, *find_pose(simulator.ledger, row))
     return simulator.view(row // simulator.spec.cars_per_world, *view, make_view_camera(width, height), row).copy()
-
-
-def _draw_from_seat(simulator: Simulator, row: int, width: int, height: int) -> ByteArray:
-    group = simulator.renderer.make_group([row], [make_seat_camera(simulator.get_camera(row), width, height)])
-    simulator.render_group(group)
-    picture: ByteArray = group.frame.colour[0].copy()
-    return picture
 
 
 def make_seat_camera(own: CameraSpec | None, width: int, height: int) -> CameraSpec:

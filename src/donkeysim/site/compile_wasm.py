@@ -9,7 +9,6 @@ The module takes its memory from outside. Each kernel is a function of one numbe
 """
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +72,6 @@ def compile_kernel(name: str, kernel: Any, arguments: tuple[Any, ...]) -> bytes:
     return write_object(name, dispatcher.overloads[kinds], MACHINE)
 
 
-def list_link_options(names: Iterable[str]) -> list[str]:
-    """Return what makes a module with functions of these names."""
-    exports = [f"-Wl,--export={name}" for name in (*names, "__heap_base")]
-    options = ("-mexec-model=reactor", "-O2", "-Wl,--no-entry", "-Wl,--gc-sections", "-Wl,--strip-all")
-    return ["-target", "wasm32-wasi", *options, "-Wl,--import-memory", f"-Wl,-z,stack-size={STACK}", *exports]
-
-
 def main() -> None:
     """Compile what pages call to the file that is named."""
     from donkeysim.site.freeze import KERNELS, list_calls
@@ -90,7 +82,10 @@ def main() -> None:
     codegen: Any = _Codegen
     cpu_target.target_context._internal_codegen = codegen("numba.wasm")
     objects = {name: compile_kernel(name, KERNELS[name], calls[name]) for name in KERNELS}
-    link(objects, Path(sys.argv[1]), list_link_options(objects))
+    exports = [f"-Wl,--export={name}" for name in (*objects, "__heap_base")]
+    options = ("-mexec-model=reactor", "-O2", "-Wl,--no-entry", "-Wl,--gc-sections", "-Wl,--strip-all")
+    memory = ("-Wl,--import-memory", f"-Wl,-z,stack-size={STACK}")
+    link(objects, Path(sys.argv[1]), ["-target", "wasm32-wasi", *options, *memory, *exports])
 
 
 if __name__ == "__main__":

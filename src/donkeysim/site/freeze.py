@@ -154,7 +154,8 @@ def freeze(spec: SceneSpec, kernels: str) -> bytes:
     if original.light.sky_texture >= 0:
         sections[SKY] = encode_webp(original.textures[original.light.sky_texture])
     for index, file in packed.colours.items():
-        sections |= {f"picture {index}": file, f"alpha {index}": pick_alpha(tables, index)}
+        alpha = np.concatenate(list_levels(tables, WHITE + index)) >> 24  # of all levels, from the largest on
+        sections |= {f"picture {index}": file, f"alpha {index}": alpha.astype(np.uint8).tobytes()}
     for name in sorted({texture.picture for texture in textures} - list_model_pictures(model) - sections.keys()):
         sections[name] = encode_webp(original.textures[int(name.split()[1])])
     sections["model"] = model
@@ -280,11 +281,6 @@ def list_levels(tables: PictureTables, row: int) -> list[WordArray]:
     wide, high, last = tables.size_log[row].tolist()
     sizes = [(1 << max(wide - level, 0)) * (1 << max(high - level, 0)) for level in range(last + 1)]
     return [tables.texel[base : base + size] for base, size in zip(tables.level_base[row], sizes, strict=False)]
-
-
-def pick_alpha(tables: PictureTables, index: int) -> bytes:
-    """Return the alpha of all levels of a scene's texture, from the largest to the smallest, a byte each."""
-    return (np.concatenate(list_levels(tables, WHITE + index)) >> 24).astype(np.uint8).tobytes()
 
 
 def list_model_pictures(model: bytes) -> set[str]:

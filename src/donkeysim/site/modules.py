@@ -21,22 +21,15 @@ def name_module() -> str:
     return f"kernels-{name_sources()}.wasm"
 
 
-def find_module() -> Path | None:
-    """Return the module for these sources where there is one."""
-    places = (READY_FOLDER / name_module(), CACHE_FOLDER / name_module())
-    return next((place for place in places if place.is_file()), None)
-
-
 def make_module() -> Path:
     """Return the module for these sources; where there is none it is compiled, which takes half a minute.
 
     Raises:
         DonkeySimError: It must be compiled, and what links it is not installed or fails.
     """
-    found = find_module()
-    if found is not None:
-        return found
-    module = CACHE_FOLDER / name_module()
+    ready, module = READY_FOLDER / name_module(), CACHE_FOLDER / name_module()
+    if ready.is_file() or module.is_file():
+        return ready if ready.is_file() else module
     with FileLock(f"{module}.lock"):  # two programs that start at once compile once
         if not module.is_file():
             compile_module(module)

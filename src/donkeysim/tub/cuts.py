@@ -80,28 +80,8 @@ class Cut:
     after: float = 0.0
 
 
-def find_throttle_cut(glance: Glance) -> Cut | None:
-    """Return where another throttle begins, with the median of each part."""
-    return _find(glance, _compare_throttle)
-
-
-def find_keys_cut(glance: Glance) -> Cut | None:
-    """Return where a driver with keys begins or ends, with the share of steering at 0 and full lock of each part."""
-    return _find(glance, _compare_keys)
-
-
-def find_tilt_cut(glance: Glance) -> Cut | None:
-    """Return where the view goes up or down for good."""
-    return _find(glance, _compare_tilt)
-
-
-def find_colour_cut(glance: Glance) -> Cut | None:
-    """Return where red and blue are swapped."""
-    return _find(glance, _compare_colours)
-
-
-def _find(glance: Glance, compare: Callable[[Glance, int], tuple[float, Cut]]) -> Cut | None:
-    """Return the cut by which both parts differ most, where `compare` finds a difference above 0 at all."""
+def find_cut(glance: Glance, compare: Callable[[Glance, int], tuple[float, Cut]]) -> Cut | None:
+    """Return the cut by which both parts differ most, where `compare`, see below, finds a difference above 0 at all."""
     count = len(glance)
     least = max(LEAST_RECORDS, round(LEAST_PART * count))
     drives = (np.flatnonzero(np.diff(glance.session)) + 1).tolist()
@@ -111,7 +91,8 @@ def _find(glance: Glance, compare: Callable[[Glance, int], tuple[float, Cut]]) -
     return cut if difference > 0.0 else None
 
 
-def _compare_throttle(glance: Glance, place: int) -> tuple[float, Cut]:
+def compare_throttle(glance: Glance, place: int) -> tuple[float, Cut]:
+    """Return whether another throttle begins, with the median of each part."""
     parts = [part[np.isfinite(part)] for part in (glance.throttle[:place], glance.throttle[place:])]
     if min(map(len, parts)) < LEAST_RECORDS:
         return 0.0, Cut(place)
@@ -132,7 +113,8 @@ def _is_steady(throttle: FloatArray) -> bool:
     return max(medians) - min(medians) <= STEADY * max(map(abs, medians))
 
 
-def _compare_keys(glance: Glance, place: int) -> tuple[float, Cut]:
+def compare_keys(glance: Glance, place: int) -> tuple[float, Cut]:
+    """Return whether a driver with keys begins or ends, with the share of steering at 0 and full lock of each part."""
     angle = np.abs(glance.angle)
     is_key = (angle < 0.01) | (angle > 0.99)
     before, after = (float(part.mean()) for part in (is_key[:place], is_key[place:]))
@@ -140,7 +122,8 @@ def _compare_keys(glance: Glance, place: int) -> tuple[float, Cut]:
     return gap if gap >= KEYS_GAP else 0.0, Cut(place, before, after)
 
 
-def _compare_tilt(glance: Glance, place: int) -> tuple[float, Cut]:
+def compare_tilt(glance: Glance, place: int) -> tuple[float, Cut]:
+    """Return whether the view goes up or down for good."""
     grey = glance.sights.rows.mean(axis=2)
     whole = _average(grey[:place])
     found = [
@@ -163,7 +146,8 @@ def _find_shift(first: FloatArray, second: FloatArray) -> tuple[int, float]:
     return best, fits[best]
 
 
-def _compare_colours(glance: Glance, place: int) -> tuple[float, Cut]:
+def compare_colours(glance: Glance, place: int) -> tuple[float, Cut]:
+    """Return whether red and blue are swapped."""
     rows = glance.sights.rows
     warmth = [_average(part) for part in _part(rows[..., 0] - rows[..., 2], place)]
     sizes = [float(np.sqrt(np.mean(part * part))) for part in warmth]

@@ -112,7 +112,9 @@ def open_for_change(folder: Path) -> Manifest:
                 "the tub %s was not closed properly; it was repaired and has %s", folder, format_count(start, "record")
             )
         replace_file(path, after)
-    _remove_left_over(folder, manifest)
+    for name in (MANIFEST_NAME, *(locate_table(folder / name).name for name in manifest.paths[-1:])):
+        with contextlib.suppress(OSError):
+            (folder / (name + NEW_SUFFIX)).unlink(missing_ok=True)
     return manifest
 
 
@@ -168,13 +170,6 @@ def _find_next_index(folder: Path, manifest: Manifest, line_count: int) -> int:
     if last_index == line_count - 1:
         return line_count
     return max(manifest.current_index, line_count, last_index + 1 if isinstance(last_index, int) else 0)
-
-
-def _remove_left_over(folder: Path, manifest: Manifest) -> None:
-    names = [MANIFEST_NAME, *(locate_table(folder / name).name for name in manifest.paths[-1:])]
-    for name in names:
-        with contextlib.suppress(OSError):
-            (folder / (name + NEW_SUFFIX)).unlink(missing_ok=True)
 
 
 def find_last_alive(total: int, deleted: Collection[int], count: int) -> list[int]:

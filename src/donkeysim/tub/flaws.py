@@ -15,7 +15,7 @@ import numpy as np
 
 from donkeysim.core.types import BoolArray, LongArray, Report
 from donkeysim.tub.agreement import LEAST_PAIRS, find_agreement
-from donkeysim.tub.cuts import Cut, find_colour_cut, find_keys_cut, find_throttle_cut, find_tilt_cut
+from donkeysim.tub.cuts import compare_colours, compare_keys, compare_throttle, compare_tilt, find_cut
 from donkeysim.tub.glance import Glance, look_at
 from donkeysim.tub.reader import TubReader, TubRecord
 
@@ -247,13 +247,14 @@ def _judge_commands(glance: Glance) -> Iterator[Flaw]:
 
 def _judge_parts(glance: Glance) -> Iterator[Flaw]:
     """Tell of a tub that holds two drivers, two mountings or two orders of colours."""
-    found: tuple[tuple[str, Cut | None], ...] = (
-        ("two_throttles", find_throttle_cut(glance)),
-        ("two_hands", find_keys_cut(glance)),
-        ("two_mountings", find_tilt_cut(glance)),
-        ("two_colours", find_colour_cut(glance)),
-    )
-    for kind, cut in found:
+    comparisons = {
+        "two_throttles": compare_throttle,
+        "two_hands": compare_keys,
+        "two_mountings": compare_tilt,
+        "two_colours": compare_colours,
+    }
+    for kind, compare in comparisons.items():
+        cut = find_cut(glance, compare)
         if cut is None:
             continue
         parts = (slice(0, cut.index), slice(cut.index, len(glance)))

@@ -60,7 +60,9 @@ def read_overview(tub: TubReader) -> TubOverview:
     records: list[TubRecord | None] = [None] * count
     for record in found:
         records[record.position] = record
-    return TubOverview(count, _gather_numbers(found, count), _gather_times(records), records, _find_sessions(found))
+    stamps = np.array([record.timestamp_ms if record else 0 for record in records], np.float64) / 1000
+    times = np.maximum.accumulate(stamps) - stamps[:1] if count else stamps
+    return TubOverview(count, _gather_numbers(found, count), times, records, _find_sessions(found))
 
 
 def group_positions(positions: Collection[int]) -> list[tuple[int, int]]:
@@ -84,11 +86,6 @@ def _gather_numbers(records: Iterable[TubRecord], count: int) -> dict[str, Float
                     column = numbers[key] = np.full(count, np.nan, np.float32)
                 column[record.position] = number
     return numbers
-
-
-def _gather_times(records: list[TubRecord | None]) -> FloatArray:
-    stamps = np.array([record.timestamp_ms if record else 0 for record in records], np.float64) / 1000
-    return np.maximum.accumulate(stamps) - stamps[:1] if len(stamps) else stamps
 
 
 def _find_sessions(records: Iterable[TubRecord]) -> list[SessionSpan]:

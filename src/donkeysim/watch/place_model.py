@@ -132,7 +132,9 @@ class _PlaceWriter:
         document["extensionsRequired"] = ["EXT_texture_webp", "KHR_mesh_quantization"]
         file.add("samplers", {"magFilter": 9729, "minFilter": 9987, "wrapS": 10497, "wrapT": 10497})
         self._add_scene(self._scene.name, self._list_place(), self._describe_place())
-        self._add_scene("cars", self._list_cars(), self._describe_cars())
+        steered = [bool(value) for value in self._car.wheel_steered]
+        notes = CarNotes(np.array(self._car.wheel_position).tolist(), steered, self._car.wheel_radius)
+        self._add_scene("cars", self._list_cars(), notes)
         document["scene"] = 0
         return file.encode()
 
@@ -254,11 +256,6 @@ class _PlaceWriter:
             floor=float(scene.ground.height.min()),
             is_floor_sealed=scene.has_sealed_floor,
         )
-
-    def _describe_cars(self) -> CarNotes:
-        car = self._car
-        steered = [bool(value) for value in car.wheel_steered]
-        return CarNotes(np.array(car.wheel_position).tolist(), steered, car.wheel_radius)
 
 
 def find_corner_normals(

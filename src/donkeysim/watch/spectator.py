@@ -231,7 +231,7 @@ class Spectator:
         wanted, shown = decode_question(question, StateRequest), self._watchable
         at, races = wanted.at, self._races
         rows = await (shown.list_cars() if at is None else self._find_past(at).list_cars(at))
-        cars = sorted(rows, key=lambda car: car.is_pace_car)
+        cars, groups = sorted(rows, key=lambda car: car.is_pace_car), group_scenes(shown.scene_names()).items()
         watched = next((car for car in cars if car.car_id == wanted.car), None)
         return StateReply(
             may_change=may_change,
@@ -243,7 +243,7 @@ class Spectator:
             stage=shown.loading_stage,
             wire_port=self._wire_port,
             road=None if (outline := shown.outline()) is None else outline.road,
-            scenes=self._list_cards(),
+            scenes=[SceneCard(name, name in self._previews, group) for group, names in groups for name in names],
             cars=[describe_car(car) for car in cars],
             readings=describe_readings(watched) if watched else None,
             faults=dict(self._faults),
@@ -261,10 +261,6 @@ class Spectator:
         if self._races is None:
             raise SceneError(f"nothing of the past is kept here, so {at:g} s cannot be shown; ask for now.")
         return self._races
-
-    def _list_cards(self) -> list[SceneCard]:
-        groups = group_scenes(self._watchable.scene_names())
-        return [SceneCard(name, name in self._previews, group) for group, names in groups.items() for name in names]
 
 
 def _list_routes_without_races() -> list[BaseRoute]:

@@ -180,7 +180,9 @@ class _Surveyor:
         stretch, best = self._path.list_near(cell, reach), None
         stretch = stretch if hidden is None else np.intersect1d(stretch, hidden)
         places = [*self._list_places(cell)]
-        for eye, favour in places + ([*self._list_overhead(cell)] if hidden is not None or not places else []):
+        if hidden is not None or not places:
+            places += [(self._path.point[cell] + np.array([0.0, 0.0, height]), 1.0) for height in OVERHEAD]
+        for eye, favour in places:
             worth = self._judge(eye, cell)
             total = favour * float(worth[stretch].sum())
             if best is None or total > best[0]:
@@ -197,7 +199,8 @@ class _Surveyor:
             is_outside = side * path.bend[cell] < 0.0
             for aside in ASIDE:
                 place = point[:2] + side * (width + aside) * left
-                if not self._is_off_road(place):
+                away = np.hypot(*(path.point[:, :2] - place).T)
+                if (away <= np.maximum(path.left, path.right) + CLEARANCE).any():  # it is on the road elsewhere
                     continue
                 ground = max(float(sample_height(self._scene.ground, place[None])[0]), float(point[2]) - 0.3)
                 for height in HEIGHTS:
@@ -205,15 +208,6 @@ class _Surveyor:
                     if not self._is_inside_something(eye):
                         # Seen from outside a curve cars come towards the camera for longer; enough to break near ties.
                         yield eye, 1.12 if is_outside else 1.0
-
-    def _list_overhead(self, cell: int) -> Iterator[tuple[FloatArray, float]]:
-        point = self._path.point[cell]
-        for height in OVERHEAD:
-            yield point + np.array([0.0, 0.0, height]), 1.0
-
-    def _is_off_road(self, place: FloatArray) -> bool:
-        path = self._path
-        return bool((np.hypot(*(path.point[:, :2] - place).T) > np.maximum(path.left, path.right) + CLEARANCE).all())
 
     def _is_inside_something(self, eye: FloatArray) -> bool:
         solid = self._scene.colliders

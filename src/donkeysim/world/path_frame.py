@@ -113,7 +113,8 @@ class PathFrame:
             along: Length from node 0 [m], shape [...]: modulo the length of a closed path, else cut to its ends.
         """
         segment, rest = self._find_rest(along)
-        return self._interpolate(segment, rest), self.direction[segment]
+        share = rest / self.span[segment]
+        return np.asarray(self.position[segment] + share[..., None] * self.step[segment]), self.direction[segment]
 
     def place(
         self, along: npt.ArrayLike, offset: npt.ArrayLike = 0.0, yaw: npt.ArrayLike = 0.0
@@ -158,10 +159,6 @@ class PathFrame:
         after = np.searchsorted(self.node_length, place, side="right")
         segment = np.asarray(np.minimum(after - 1, len(self.span) - 1), np.int64)
         return segment, np.asarray(place - self.node_length[segment])
-
-    def _interpolate(self, segment: LongArray, rest: FloatArray) -> FloatArray:
-        share = rest / self.span[segment]
-        return np.asarray(self.position[segment] + share[..., None] * self.step[segment])
 
     def _find_segments(self, x: FloatArray, y: FloatArray) -> tuple[LongArray, FloatArray]:
         """Return the segments nearest to points, and where on them, in shares of the segment, shape [...] each.

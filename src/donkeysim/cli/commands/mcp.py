@@ -16,31 +16,19 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from donkeysim.cli.console import console
+from donkeysim.cli.console import console, make_table
 from donkeysim.cli.shared_options import add_tracks_argument, read_picture_size
 from donkeysim.core.errors import import_extra
 
 if TYPE_CHECKING:
     from donkeysim.agents.board import Entry
     from donkeysim.agents.tools import Tools
-    from donkeysim.world.specs import CameraSpec
 
 BOARD = "agents.jsonl"
 
 BASELINE_TURNS = 1500
-
-HEADINGS: dict[str, Literal["left", "right"]] = {
-    "track": "left",
-    "agent": "left",
-    "metres": "right",
-    "laps": "right",
-    "turns": "right",
-    "s/turn": "right",
-    "ended": "left",
-}
-"""Of the board, and how their columns stand."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,34 +78,20 @@ def open_tools(arguments: argparse.Namespace) -> Tools:
     from donkeysim.agents.tools import Tools
     from donkeysim.agents.trip import Trip
     from donkeysim.world.experiment import Experiment
-    from donkeysim.world.specs import SceneSpec
+    from donkeysim.world.specs import SceneSpec, load_car
     from donkeysim.world.tracks import specify_scene
 
-    camera = read_camera(arguments.picture)
+    width, height = read_picture_size(arguments.picture)
+    camera = replace(load_car("original").camera, width=width, height=height)
     trip = Trip(Experiment((specify_scene(SceneSpec(arguments.track)),)), camera, arguments.time)
     name = arguments.name or (NAME if arguments.baseline else None)
     return Tools(trip, lambda driver, summary: add_entry(arguments.board, make_entry(driver, summary)), name)
 
 
-def read_camera(size: str) -> CameraSpec:
-    """Return the default car's camera with pictures of another size.
-
-    Raises:
-        SpecError: The size is none, or not one that a camera can have.
-    """
-    from donkeysim.world.specs import load_car
-
-    width, height = read_picture_size(size)
-    return replace(load_car("original").camera, width=width, height=height)
-
-
 def print_board(entries: list[Entry]) -> None:
     """Print the best trip of each agent on each track."""
-    from rich.table import Table
-
-    table = Table(title="How far agents drove")
-    for heading, justify in HEADINGS.items():
-        table.add_column(heading, justify=justify, overflow="fold")
+    headings = ("track", "agent", "metres", "laps", "turns", "s/turn", "ended")
+    table = make_table("How far agents drove", headings, left=("track", "agent", "ended"))
     for entry in entries:
         numbers = (f"{entry.metres:.1f}", str(entry.laps), str(entry.turns), f"{entry.turn_time:.2f}")
         table.add_row(entry.track, entry.name, *numbers, entry.ending)

@@ -100,10 +100,6 @@ def _print_outcome(replay: Replay) -> int:
     return 1
 
 
-if TYPE_CHECKING:
-    from donkeysim.record.replay import Replay
-
-
 def show_replay(path: Path, host: str, port: int) -> Replay | None:
     """Serve the watching page on a file until Ctrl-C, and return what came of playing it; None: it was not played out.
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donkeysim.cli.console import console, make_table
-from donkeysim.cli.sweep_options import describe_options
+from donkeysim.cli.sweep_options import describe_options, spell_repeat
 from donkeysim.core.errors import SpecError, format_count
 
 if TYPE_CHECKING:
@@ -57,7 +57,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Train what is left, show how it goes, and write the report."""
-    from donkeysim.cli.sweep_options import spell_repeat
     from donkeysim.cluster.executor import Executor
     from donkeysim.cluster.sweep.plan import Plan, find_best
     from donkeysim.cluster.sweep.report import write_report
@@ -131,7 +130,6 @@ def keep_best(store: TrialStore, best: tuple[Job, TrialResult]) -> None:
 
 def say_result(store: TrialStore, plan: Plan, best: tuple[Job, TrialResult] | None, report: Path) -> int:
     """Say what came of it and return the exit code."""
-    from donkeysim.cli.sweep_options import describe_options
     from donkeysim.cluster.sweep.store import BEST
 
     failed = [(job, result) for job, result in plan.done if result.error]

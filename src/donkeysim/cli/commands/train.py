@@ -12,7 +12,7 @@ import argparse
 import ast
 import logging
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,6 @@ from donkeysim.cli.console import Report, console
 from donkeysim.core.errors import DonkeySimError, SpecError, format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from donkeysim.car.config import Config
     from donkeysim.learn.evaluate import PilotRun
     from donkeysim.learn.fit import EpochResult
@@ -189,8 +187,8 @@ def show_training(has_bar: bool = True) -> Iterator[tuple[Report, Callable[[Epoc
 
 def foretell(config: Config, result: TrainingResult) -> Iterator[str]:
     """Yield in sentences how far off its answers are, and how it drives where it learned."""
-    error = _find_error(result)
-    if error is not None:
+    if losses := result.history.get("val_n_outputs0_loss"):  # not where the type does not answer in numbers
+        error = math.sqrt(losses[result.best_epoch - 1])
         off = f"{error:.2f} off (root mean square; 1: full lock)"
         yield f"On pictures that it did not learn from, its steering is {off}."
     places = _find_places(config, result)
@@ -221,12 +219,6 @@ def _find_places(config: Config, result: TrainingResult) -> list[str]:
     if not known and is_track_file(own):
         return [own]
     return [own if place == shorten_scene_name(own) else place for place in known[:MOST_PLACES]]
-
-
-def _find_error(result: TrainingResult) -> float | None:
-    """Return the root of the mean square error of the steering; None where the type does not answer in numbers."""
-    losses = result.history.get("val_n_outputs0_loss")
-    return math.sqrt(losses[result.best_epoch - 1]) if losses else None
 
 
 def _drive(config: Config, result: TrainingResult, place: str) -> list[PilotRun]:

@@ -232,17 +232,14 @@ def express_layers(network: Network) -> Network:
         PilotError: It has a layer with a setting that those cannot say.
     """
     layers = tuple(part for layer in network.layers for part in _express(layer))
-    layers, network = _rename(layers), replace(network, outputs=tuple(map(clean_name, network.outputs)))
+    layers = tuple(
+        replace(layer, name=clean_name(layer.name), sources=tuple(map(clean_name, layer.sources))) for layer in layers
+    )
+    network = replace(network, outputs=tuple(map(clean_name, network.outputs)))
     names = Counter(layer.name for layer in layers)
     if twice := [name for name, count in names.items() if count > 1]:
         raise PilotError(f"two layers of the network would be called {twice[0]!r}; give one of them another name.")
     return replace(network, layers=layers)
-
-
-def _rename(layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
-    return tuple(
-        replace(layer, name=clean_name(layer.name), sources=tuple(map(clean_name, layer.sources))) for layer in layers
-    )
 
 
 def _express(layer: Layer) -> list[Layer]:

@@ -58,7 +58,9 @@ def check_ending(path: Path) -> str:
         return ending
     if ending in CONVERSIONS:
         way = CONVERSIONS[ending].format(path=path, base=path.with_suffix(""))
-        raise PilotError(f"{path} must be converted first; {_list_same(path) or way}.")
+        same = [path.with_suffix(ending) for ending in ENDINGS if path.with_suffix(ending).is_file()]
+        beside = f"or take {' or '.join(map(str, same))}, which lies beside it and has its name" if same else ""
+        raise PilotError(f"{path} must be converted first; {beside or way}.")
     raise PilotError(f"{path} is not a pilot's file; they end in {', '.join(ENDINGS)}.")
 
 
@@ -84,12 +86,6 @@ def _find_content(path: Path, ending: str) -> str | None:
             if head.lstrip().lower().startswith(begin):
                 raise PilotError(f"{path} {what}.")
     return None
-
-
-def _list_same(path: Path) -> str:
-    """Return in words which pilots of the same name lie beside a file that cannot be read; "" where there are none."""
-    same = [path.with_suffix(ending) for ending in ENDINGS if path.with_suffix(ending).is_file()]
-    return f"or take {' or '.join(map(str, same))}, which lies beside it and has its name" if same else ""
 
 
 def save_model(

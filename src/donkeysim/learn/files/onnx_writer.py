@@ -332,7 +332,9 @@ def make_onnx(network: Network, header: PilotHeader | None) -> bytes:
     shapes = {name: tuple(network.find(name).settings["shape"]) for name in names}
     inputs = [_declare(graph, name, shape, is_picture=name == names[0]) for name, shape in shapes.items()]
     tensors = {name: Tensor(name, shape) for name, shape in shapes.items()}
-    tensors[names[0]] = _scale_picture(graph, tensors[names[0]])
+    as_float = graph.node("Cast", [names[0]], to=graph.onnx.TensorProto.FLOAT)
+    share = graph.node("Mul", [as_float, graph.constant(np.float32(1.0 / 255.0))])  # from bytes to [0, 1]
+    tensors[names[0]] = replace(tensors[names[0]], name=share)
     for layer in network.layers:
         if layer.class_name != "InputLayer":
             tensors[layer.name] = _add_layer(graph, layer, [tensors[source] for source in layer.sources])
@@ -344,12 +346,6 @@ def _declare(graph: OnnxGraph, name: str, shape: tuple[int, ...], is_picture: bo
     kinds = graph.onnx.TensorProto
     kind = kinds.UINT8 if is_picture else kinds.FLOAT
     return graph.onnx.helper.make_tensor_value_info(name, kind, ["batch", *shape])
-
-
-def _scale_picture(graph: OnnxGraph, picture: Tensor) -> Tensor:
-    """From bytes to [0, 1]."""
-    as_float = graph.node("Cast", [picture.name], to=graph.onnx.TensorProto.FLOAT)
-    return replace(picture, name=graph.node("Mul", [as_float, graph.constant(np.float32(1.0 / 255.0))]))
 
 
 def _add_layer(graph: OnnxGraph, layer: Layer, sources: list[Tensor]) -> Tensor:

@@ -8,7 +8,7 @@ time is one in the plane over the channels of several pictures.
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -272,11 +272,6 @@ def _drop_batch(shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape[1:] if shape[0] == 1 else shape
 
 
-def _join_pairs(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
-    operator = {"Add": "ADD", "Multiply": "MUL"}[layer.class_name]
-    return reduce(lambda one, other: graph.combine(operator, one, other), sources)
-
-
 def _add_reshape(graph: TfliteGraph, layer: Layer, sources: list[int]) -> int:
     """Two or four axes are those of a sequence, which lies where a batch would be."""
     shape = resolve_shape(layer, math.prod(graph.get_shape(sources[0])))
@@ -336,6 +331,7 @@ _ADDERS: dict[str, Callable[[TfliteGraph, Layer, list[int]], int]] = {
     # Both do nothing while driving.
     **dict.fromkeys(("Dropout", "SpatialDropout2D"), lambda _graph, _layer, sources: sources[0]),
     "Concatenate": _add_concatenation,
-    **dict.fromkeys(("Add", "Multiply"), _join_pairs),
+    "Add": lambda graph, _, sources: reduce(partial(graph.combine, "ADD"), sources),
+    "Multiply": lambda graph, _, sources: reduce(partial(graph.combine, "MUL"), sources),
     "Reshape": _add_reshape,
 }

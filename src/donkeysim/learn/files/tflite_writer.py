@@ -47,7 +47,12 @@ def make_graph(network: Network) -> TfliteGraph:
     for layer in network.layers:
         if layer.class_name != "InputLayer":
             sources, count = [tensors[source] for source in layer.sources], axes[layer.sources[0]]
-            _check_axes(layer, count)
+            if layer.class_name in ("Concatenate", "BatchNormalization", "LayerNormalization"):
+                # The axis before the last looks like the last where there is one row only.
+                last = max(spread(layer.settings.get("axis", -1), 1))
+                if last not in (-1, count):
+                    text = f"the layer {layer.name!r} goes along axis {last}; only the last one can be written."
+                    raise PilotError(text)
             if layer.inner is None:
                 tensors[layer.name] = add_layer(graph, layer, sources)
             else:
@@ -60,22 +65,6 @@ def make_graph(network: Network) -> TfliteGraph:
             tensors[name], shape if shape[0] == 1 else (1, *shape)
         )
     return graph
-
-
-def _check_axes(layer: Layer, count: int) -> None:
-    """Refuse a layer that takes the axis before the last, which looks like the last where there is one row only.
-
-    Args:
-        layer: A layer.
-        count: Of the axes of what it takes, without the batch.
-
-    Raises:
-        PilotError: It is such a layer.
-    """
-    if layer.class_name in ("Concatenate", "BatchNormalization", "LayerNormalization"):
-        last = max(spread(layer.settings.get("axis", -1), 1))
-        if last not in (-1, count):
-            raise PilotError(f"the layer {layer.name!r} goes along axis {last}; only the last one can be written.")
 
 
 def _add_to_each(graph: TfliteGraph, layer: Layer, source: int, count: int) -> int:

@@ -168,7 +168,9 @@ class Competitors:
 
     def _admit(self, client: Client, said: dict[type[messages.Request], messages.Request]) -> None:
         """Find out who somebody is: one who was here with this `guid`, or without any by this name, or a new one."""
-        name, guid = _read_name(said), _read_guid(said)
+        name, racer = _read_name(said), said.get(messages.SetRacerInfo)
+        guid = (racer.guid if isinstance(racer, messages.SetRacerInfo) else None) or ""
+        guid = "" if guid in NO_GUID else guid
         for known in self._known:
             if known.client is None and known.guid == guid and (guid or known.name == name):
                 known.client, known.is_told = client, False
@@ -191,9 +193,3 @@ def _read_name(said: dict[type[messages.Request], messages.Request]) -> str:
         names += [racer.car_name, racer.racer_name]
     printable = (" ".join("".join(c for c in name if c.isprintable()).split()) for name in names if name)
     return next(filter(None, printable), "")[:LONGEST_NAME].strip()
-
-
-def _read_guid(said: dict[type[messages.Request], messages.Request]) -> str:
-    racer = said.get(messages.SetRacerInfo)
-    guid = racer.guid if isinstance(racer, messages.SetRacerInfo) else None
-    return "" if guid is None or guid in NO_GUID else guid

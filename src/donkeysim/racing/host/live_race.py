@@ -165,8 +165,10 @@ class RaceMessages:
         for event in () if self._is_silent else events:
             if event.kind == EVENT_LAP:
                 yield event.car, CrossStart(lap_time=f"{1000.0 * event.value:.1f}")
-            elif event.kind == EVENT_CROSSING and event.value == 0.0 and self._is_first(event):
-                yield event.car, CrossStart(lap_time="0")
+            elif event.kind == EVENT_CROSSING and event.value == 0.0:
+                log = self._director.run.logs.get(event.car)
+                if log is not None and log.lap == 1:  # its first lap begins, so none ended there
+                    yield event.car, CrossStart(lap_time="0")
         yield from self._list_missed()
         for decision in decisions:
             if isinstance(decision, ShowFlag) and decision.flag == "black" and decision.row >= 0:
@@ -182,11 +184,6 @@ class RaceMessages:
         elif self._is_racing:  # it cools down, is over, or is run again
             self._is_racing = False
             yield EVERYBODY, RaceStop()
-
-    def _is_first(self, event: Event) -> bool:
-        """Return whether a crossing begins the first lap of a car, so that no lap ended there."""
-        log = self._director.run.logs.get(event.car)
-        return log is not None and log.lap == 1
 
     def _list_missed(self) -> Iterator[tuple[int, Reply]]:
         run = self._director.run

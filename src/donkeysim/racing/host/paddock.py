@@ -114,6 +114,7 @@ def draw_paddock(
     if last is not None:
         tower = tuple(msgspec.structs.replace(line, car=-1) for line in last.tower)
         return msgspec.structs.replace(last, session=PADDOCK, tower=tower, clock=None, waiting=waiting)
+    local = [(body, -1, True) for body in make_bodies(list(offer.local_racers))]
     return RaceView(
         title=offer.book.title,
         session=PADDOCK,
@@ -124,7 +125,7 @@ def draw_paddock(
         limit=0.0,
         laps=offer.book.race.laps,
         at=0.0,
-        tower=tuple(starmap(_describe, enumerate([*map(_read_competitor, competitors), *_list_local(offer)]))),
+        tower=tuple(starmap(_describe, enumerate([*map(_read_competitor, competitors), *local]))),
         marks=(),
         lap_chart={},
         is_over=False,
@@ -137,11 +138,6 @@ def _read_competitor(known: Competitor) -> tuple[BodySpec, int, bool]:
     """Return how a competitor's car looks, its id, -1: none, and whether its client is here."""
     car = None if known.client is None else known.client.car
     return known.make_body(), -1 if car is None else car.car_id, known.client is not None
-
-
-def _list_local(offer: RaceOffer) -> list[tuple[BodySpec, int, bool]]:
-    """Return the same of those whom the host races."""
-    return [(body, -1, True) for body in make_bodies(list(offer.local_racers))]
 
 
 def _describe(row: int, known: tuple[BodySpec, int, bool]) -> TowerLine:

@@ -125,7 +125,9 @@ class RaceHost:
             self._simulation.seat(client)
             if client.car is not None:
                 self._set_appearance(self._simulation.simulator, competitor, client.car.row)
-                self._equip(competitor)
+                for setting in competitor.settings.values():  # the cameras that the client wants
+                    if not isinstance(setting, ConfigureCar):
+                        self.perform(client, setting)
             return
         row = self.race.find_row(competitor)
         if row is None:
@@ -139,12 +141,6 @@ class RaceHost:
         """Make a car of the paddock look as its client wants."""
         simulator.configure_car(row, competitor.make_body())
         competitor.is_appearance_set = True
-
-    def _equip(self, competitor: Competitor) -> None:
-        """Give a car of the paddock the cameras that its client wants."""
-        for setting in competitor.settings.values():
-            if not isinstance(setting, ConfigureCar) and competitor.client is not None:
-                self.perform(competitor.client, setting)
 
     # -- requests -----------------------------------------------------------------------------------------------------
 
@@ -229,7 +225,9 @@ class RaceHost:
             raise SpecError("the track is being built; ask again in a moment.")
         if self.race is not None:
             raise SpecError("a race is under way; let it end, or restart it.")
-        entries = self._choose_entries(self._simulation.simulator)
+        here = [known for known in self._competitors.list_here() if known.client is not None and known.client.car]
+        # First those who had to watch, then those who came first.
+        entries = sorted(here[: self._count_room(self._simulation.simulator)], key=lambda known: known.number)
         if not entries and not self._offer.local_racers:
             raise SpecError("nobody is here to race; wait until a client has a car.")
         run = self._make_run(entries)
@@ -239,11 +237,6 @@ class RaceHost:
         self._leave_paddock(self._simulation.simulator, run, entries)
 
     # -- races --------------------------------------------------------------------------------------------------------
-
-    def _choose_entries(self, simulator: Simulator) -> list[Competitor]:
-        """Return who races: first those who had to watch, then those who came first."""
-        here = [known for known in self._competitors.list_here() if known.client is not None and known.client.car]
-        return sorted(here[: self._count_room(simulator)], key=lambda known: known.number)
 
     def _make_run(self, entries: list[Competitor]) -> RaceRun:
         offer, local_racers = self._offer, list(self._offer.local_racers)

@@ -74,9 +74,9 @@ def classify(
     return tuple(placings)
 
 
-def is_tied(placings: Sequence[Placing], place: int = 1) -> bool:
-    """Return whether several who have finished share a place."""
-    return sum(placing.place == place and placing.status == FINISHED for placing in placings) > 1
+def is_tied(placings: Sequence[Placing]) -> bool:
+    """Return whether several who have finished share the first place."""
+    return sum(placing.place == 1 and placing.status == FINISHED for placing in placings) > 1
 
 
 def _find_status(race: Race, log: CarLog, score: Score, tally: Tally, is_over: bool) -> str:

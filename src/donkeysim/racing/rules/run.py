@@ -213,7 +213,9 @@ class Judge:
         run, rows = self._run, self._run.rows
         self._put = {}
         run.note(ledger, events)
-        self._end_slowness(now)
+        for row in [row for row, until in self._slow.items() if now >= until]:
+            del self._slow[row]
+            self._say(decide.LimitSpeed(row, math.inf))
         seen = [
             *run.spotter.spot(ledger, events, rows, now - run.green),
             *self._find_late(now),
@@ -310,11 +312,6 @@ class Judge:
         self._run.logs[row].is_off = True
         self._slow.pop(row, None)
         self._say(decide.TakeOff(row))
-
-    def _end_slowness(self, now: float) -> None:
-        for row in [row for row, until in self._slow.items() if now >= until]:
-            del self._slow[row]
-            self._say(decide.LimitSpeed(row, math.inf))
 
     def _find_late(self, now: float) -> list[Sighting]:
         """Return who takes too long to the next gate; each gate once."""

@@ -200,9 +200,10 @@ class RaceRecording:
 
     def list_cars(self, at: float | None = None) -> list[CarRow]:
         """Return the cars on the track at a moment [s], None: the last one."""
-        if not self._ats:
+        try:
+            before, after, share = self._find(at)
+        except SceneError:
             return []
-        before, after, share = self._find(at)
         poses = blend_moments(before.moment, after.moment, share).poses
         yaw = find_yaws(poses.orientation)
         return [

@@ -76,6 +76,7 @@ class Timing:
     def _draw(self, director: Director, cars: Mapping[int, CarLook], number: int) -> RaceView:
         self._note_journal(director)
         run, session = director.run, director.session
+        chart = {} if self._watch is None or session in (PRACTICE, QUALIFYING) else self._watch.chart
         return RaceView(
             title=director.book.title,
             session=session,
@@ -88,7 +89,7 @@ class Timing:
             at=round(self.at, 3),
             tower=tuple(self._list_lines(director, cars)),
             marks=self._list_marks(cars),
-            lap_chart=self._list_places(session),
+            lap_chart={row: tuple(places) for row, places in chart.items()},
             is_over=session == OVER,
             number=number,
         )
@@ -152,11 +153,6 @@ class Timing:
             self._listed = self._marks, ids, listed
         return self._listed[2]
 
-    def _list_places(self, session: str) -> dict[int, tuple[int, ...]]:
-        if self._watch is None or session in (PRACTICE, QUALIFYING):
-            return {}
-        return {row: tuple(places) for row, places in self._watch.chart.items()}
-
     def _list_lines(self, director: Director, cars: Mapping[int, CarLook]) -> list[TowerLine]:
         watch = self._watch or Stopwatch(director.run, director.course)
         standing = watch.sort_placings(_list_placings(director))
@@ -181,6 +177,9 @@ class Timing:
         log, look = director.run.logs.get(row), cars[row]
         laps = [] if log is None else log.laps
         sectors = (None if sector is None else SectorTime(*sector) for sector in watch.rank_sectors(row))
+        behind = max(0, first.laps - placing.laps)
+        if placing.status == RACING:
+            behind = watch.count_laps_behind(row, first.row)
         return TowerLine(
             car=look.car if row in self._present else -1,
             row=row,
@@ -191,7 +190,7 @@ class Timing:
             laps=placing.laps,
             gap=None if placing is first else _measure_gap(director, watch, placing, first),
             interval=None if placing is first else _measure_gap(director, watch, placing, ahead),
-            laps_behind=_count_laps_behind(watch, placing, first),
+            laps_behind=behind,
             last_lap=round(laps[-1].time, 3) if laps else None,
             best_lap=placing.best_lap,
             is_fastest=best is not None and placing.best_lap == best,
@@ -231,9 +230,3 @@ def _measure_gap(director: Director, watch: Stopwatch, placing: Placing, ahead: 
     else:
         return None
     return None if mine is None or theirs is None else round(mine - theirs, 3)
-
-
-def _count_laps_behind(watch: Stopwatch, placing: Placing, first: Placing) -> int:
-    if placing.status == RACING:
-        return watch.count_laps_behind(placing.row, first.row)
-    return max(0, first.laps - placing.laps)

@@ -219,7 +219,7 @@ class _Writer:
 
     def _append_pictures(self, path: str, name: str, files: list[bytes]) -> None:
         dtype, shape = self._shapes[name]
-        if is_kept_as_file(dtype, shape):
+        if np.dtype(dtype) == np.uint8 and min(shape[:2]) >= SMALLEST_FILE:  # Minari keeps these as files (JPEG)
             array = self._lengthen(path, len(files), (), self._hdf5.vlen_dtype(np.uint8))
             for place, file in enumerate(files, start=len(array) - len(files)):
                 array[place] = np.frombuffer(file, np.uint8)
@@ -241,11 +241,6 @@ class _Writer:
         array = self._group[path]
         array.resize(len(array) + count, axis=0)
         return array
-
-
-def is_kept_as_file(dtype: Any, shape: tuple[int, ...]) -> bool:
-    """Return whether Minari keeps pictures as files (JPEG): bytes, and both sides not tiny."""
-    return np.dtype(dtype) == np.uint8 and min(shape[:2]) >= SMALLEST_FILE
 
 
 def _choose_name(key: str) -> str:

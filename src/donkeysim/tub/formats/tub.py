@@ -82,7 +82,9 @@ def write_tub(drive: RecordedDrive, survey: Survey, folder: Path, report: Report
     last = -1
     for position, record in enumerate(drive.iterate()):
         names = {key: _save(folder, position, key, picture) for key, picture in record.pictures.items()}
-        catalog.add(position, {**record.values, **names, **_list_private(record)})
+        session = {"_session_id": record.session} if record.session else {}  # a tub without sessions stays without
+        private = {"_index": record.index, **session, "_timestamp_ms": record.timestamp_ms}
+        catalog.add(position, {**record.values, **names, **private})
         if record.is_deleted:
             manifest.deleted_indexes.add(position)
         last = max(last, record.index)
@@ -91,12 +93,6 @@ def write_tub(drive: RecordedDrive, survey: Survey, folder: Path, report: Report
     manifest.current_index = max(survey.count, last + 1)
     write_file(folder / MANIFEST_NAME, format_manifest(manifest))
     return []
-
-
-def _list_private(record: DriveRecord) -> dict[str, Any]:
-    """Return what a line holds besides inputs; a tub without sessions stays without."""
-    session = {"_session_id": record.session} if record.session else {}
-    return {"_index": record.index, **session, "_timestamp_ms": record.timestamp_ms}
 
 
 def _save(folder: Path, position: int, key: str, picture: Picture) -> str:

@@ -115,16 +115,10 @@ def build_path(track: TrackFile, line: CentreLine, ground: Ground) -> Path:
     position = np.column_stack((nodes.position, height))
     shortest = _find_shortest(track, line, len(position))
     middle = line.locate(nodes.distance)[0]
-    return Path(
-        position, left, right, line.closed, shortest, middle, nodes.height, _measure_bank(ground, position, line)
-    )
-
-
-def _measure_bank(ground: Ground, position: FloatArray, line: CentreLine) -> FloatArray:
-    """Return how much the ground rises to the left of nodes, under a car's wheels [m/m]."""
     aside = 0.5 * WHEELS_APART * find_normals(position[:, :2], line.closed)
     rise = sample_height(ground, position[:, :2] + aside) - sample_height(ground, position[:, :2] - aside)
-    return np.asarray(rise / WHEELS_APART)
+    bank = np.asarray(rise / WHEELS_APART)  # to the left, under a car's wheels [m/m]
+    return Path(position, left, right, line.closed, shortest, middle, nodes.height, bank)
 
 
 def _find_shortest(track: TrackFile, line: CentreLine, node_count: int) -> FloatArray:

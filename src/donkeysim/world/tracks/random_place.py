@@ -44,7 +44,8 @@ def draw_place(track: TrackFile, table: RandomTable, road: RoadSpec) -> TrackFil
         road: Seed, and how much livelier than drawn the path turns. Its style counts for nothing.
     """
     size = draw_size(table, road.seed)
-    table = _enlarge(table, size)
+    scaled: dict[str, Any] = {name: tuple(size * part for part in getattr(table, name)) for name in SCALED}
+    table = replace(table, **scaled)
     place, half = Draws(road.seed, "place"), 0.5 * _draw(Draws(road.seed, "width"), table.width)
     floor = place.choose(table.floors)
     border = place.choose(table.borders)
@@ -65,12 +66,6 @@ def draw_size(table: RandomTable, seed: int) -> float:
     """Return how many times as large as its table says a place is."""
     low, high = table.size
     return low * math.exp(math.log(high / low) * Draws(seed, "size").draw_uniform())
-
-
-def _enlarge(table: RandomTable, size: float) -> RandomTable:
-    """Return ranges for a road `size` times as large."""
-    scaled: dict[str, Any] = {name: tuple(size * part for part in getattr(table, name)) for name in SCALED}
-    return replace(table, **scaled)
 
 
 def _draw(draws: Draws, bounds: tuple[float, float]) -> float:

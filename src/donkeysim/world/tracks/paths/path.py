@@ -14,7 +14,7 @@ from donkeysim.world.path_frame import close_line, measure_length
 from donkeysim.world.tracks.paths.line import fit_curve, join_heights
 from donkeysim.world.tracks.paths.path_file import PathPlacement, PathPoints, place_path
 from donkeysim.world.tracks.paths.walk import Walk, draw_walk
-from donkeysim.world.tracks.tables.path import PathTable, RandomWalk, Segment
+from donkeysim.world.tracks.tables.path import PathTable, RandomWalk
 from donkeysim.world.tracks.tables.road import RoadTable
 
 # About the ground's finest texels (7.5 mm); a random road of 250 m has 25,000 samples.
@@ -178,7 +178,9 @@ def _draw_line(table: PathTable) -> CentreLine:
         return draw_file(table)[0]
     if table.points:
         return _spline_through(PathPoints(np.array(table.points, float)), table)
-    length, angle = _read_script(table.segments)
+    angle = np.radians([part.turn for part in table.segments])
+    length = np.array([part.straight for part in table.segments])
+    length = length + np.abs(angle) * [part.radius for part in table.segments]
     if table.closed:
         length, angle = _close_script(length, angle, table.length)
     return _sample_script(np.array(table.start), math.radians(table.yaw), length, angle, table.closed)
@@ -190,12 +192,6 @@ def _draw_random(table: PathTable, walk: RandomWalk, road: RoadTable) -> CentreL
     wanted = Walk(walk.seed, walk.liveliness, table.length, max(max(pair) for pair in edges))
     line = _spline_through(PathPoints(draw_walk(wanted, table.start, math.radians(table.yaw))), table)
     return _stretch(line, table.length / line.length)
-
-
-def _read_script(segments: tuple[Segment, ...]) -> tuple[FloatArray, FloatArray]:
-    angle = np.radians([segment.turn for segment in segments])
-    length = np.array([segment.straight for segment in segments]) + np.abs(angle) * [s.radius for s in segments]
-    return length, angle
 
 
 def _end_of_script(length: FloatArray, angle: FloatArray) -> FloatArray:

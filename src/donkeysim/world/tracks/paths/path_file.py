@@ -134,12 +134,7 @@ LEAST_CIRCUIT = 100.0
 
 def is_full_size(raw: RawPath) -> bool:
     """Return whether a list of points is of a circuit for real cars, whose tracks are models of it."""
-    return not raw.is_recorded and measure_raw_path(raw) >= LEAST_CIRCUIT
-
-
-def measure_raw_path(raw: RawPath) -> float:
-    """Return the length of the line through a path's points, in the file's units."""
-    return _measure(raw.position, raw.is_closed is not False)
+    return not raw.is_recorded and _measure(raw.position, raw.is_closed is not False) >= LEAST_CIRCUIT
 
 
 def place_path(table: PathTable) -> tuple[PathPoints, PathPlacement]:

@@ -105,7 +105,9 @@ def draw_walk(walk: Walk, start: tuple[float, float], yaw: float) -> FloatArray:
         SceneError: So short a road of this width has no room for its turns.
     """
     side = max(min(PITCH / math.sqrt(walk.turn), PITCH_MOST), (walk.widest + CLEARANCE) / RADIUS_SHARE)
-    for count in range(_count_cells(walk.length, side), 0, -1):
+    # n hexagons in a tree have an outline of 4 n + 2 sides.
+    most = max(1, round((walk.length / (SMOOTHED * side) - 2.0) / 4.0))
+    for count in range(most, 0, -1):
         corners = _trace_outline(_grow_tree(Draws(walk.seed, "cells"), count, EXTENT / side - 2.0))
         if Draws(walk.seed, "direction").draw_uniform() < 0.5:
             corners = corners[::-1].copy()
@@ -146,11 +148,6 @@ def _move_to_start(curve: _Curve, start: tuple[float, float], yaw: float) -> Flo
     turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
     points = np.roll(curve.position, -first, axis=0)
     return np.asarray((points - points[0]) @ turn.T + start)[:: SAMPLES // 4]
-
-
-def _count_cells(length: float, side: float) -> int:
-    """Return how many hexagons of a side have an outline of about a length; n in a tree have 4 n + 2 sides."""
-    return max(1, round((length / (SMOOTHED * side) - 2.0) / 4.0))
 
 
 def _grow_tree(draws: Draws, count: int, extent: float) -> list[Cell]:

@@ -71,18 +71,13 @@ def build_blocks(track: TrackFile, line: CentreLine, ground: Ground, assets: Ass
             shade = kind.tints[int(random.integers(len(kind.tints)))]
             tint = shade if table.colour is None else to_tint(table.colour)
             if (size, tint) not in made:
-                made[size, tint] = _make_block(table, kind, size, tint, assets)
+                build = partial(_build_pictured, picture=table.picture) if table.picture else kind.build
+                block = stand_on_block(build(assets, size, tint), size, kind.label, 0.6)
+                made[size, tint] = replace(block, shadows=()) if table.base > 0.0 or not kind.casts_shadow else block
             foot = float(sample_height(ground, np.array([(x, y)]))[0]) + table.base
             label = f"[[blocks]] {number} ({table.kind})"
             structures.append(place_structure(made[size, tint], (x, y, foot), yaw, 1.0, label, table.hit))
     return structures
-
-
-def _make_block(table: BlockTable, kind: BlockKind, size: Size, tint: Shade, assets: Assets) -> Structure:
-    """Return a block about its own origin."""
-    mesh = _build_pictured(assets, size, tint, table.picture) if table.picture else kind.build(assets, size, tint)
-    block = stand_on_block(mesh, size, kind.label, 0.6)
-    return replace(block, shadows=()) if table.base > 0.0 or not kind.casts_shadow else block
 
 
 def place_blocks(

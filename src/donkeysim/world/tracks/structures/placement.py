@@ -93,7 +93,9 @@ def place_props(track: TrackFile, line: CentreLine, fixed: Sequence[Structure]) 
         label = f"[[props]] {number} ({table.name})"
         kind = read_own_kind(table, find_key(label)) if table.model else PROP_KINDS[table.name]
         if table.fixed:
-            kind = _keep_still(kind, label)
+            if kind.movable is None:
+                raise SceneError(f"{label} never moves; leave fixed out.", f"{find_key(label)}.fixed")
+            kind = keep_still(kind)
         if table.model:
             table = dataclasses.replace(table, scale=1.0)  # which the kind has in it
         added = _scatter(table, kind, line, placed, bases, label) if table.scatter else _line_up(table, kind, line)
@@ -109,12 +111,6 @@ def place_props(track: TrackFile, line: CentreLine, fixed: Sequence[Structure]) 
             text = f"{item.label} at ({x:.2f}, {y:.2f}) stands on the road; move it off."
             raise SceneError(text, find_key(item.label))
     return placed
-
-
-def _keep_still(kind: PropKind, label: str) -> PropKind:
-    if kind.movable is None:
-        raise SceneError(f"{label} never moves; leave fixed out.", f"{find_key(label)}.fixed")
-    return keep_still(kind)
 
 
 def _line_up(table: PropTable, kind: PropKind, line: CentreLine) -> list[Placement]:
@@ -163,7 +159,10 @@ def _scatter(
         some = some[beside]
         for x, y in some[measure_distance(some, bases) >= max(body, CLEARANCE * table.spacing)]:
             if all(math.hypot(x - other[0], y - other[1]) >= table.spacing for other in taken):
-                placed.append(_vary(table, kind, len(placed), (float(x), float(y)), random))
+                scale = table.scale * (1.0 + kind.spread * float(random.uniform(-1.0, 1.0)))
+                yaw = float(random.uniform(0.0, 2.0 * math.pi))
+                variant = _choose_variant(table, kind, len(placed))
+                placed.append(Placement(kind, variant, (float(x), float(y)), yaw, scale))
                 taken.append((x, y))
             if len(placed) == table.scatter:
                 return placed
@@ -171,14 +170,6 @@ def _scatter(
         return placed
     count = f"{len(placed)} of {table.scatter} of {table.name!r}"
     raise SceneError(f"there is room for {count}; lower scatter or spacing, or raise far.", find_key(label))
-
-
-def _vary(
-    table: PropTable, kind: PropKind, index: int, position: tuple[float, float], random: np.random.Generator
-) -> Placement:
-    scale = table.scale * (1.0 + kind.spread * float(random.uniform(-1.0, 1.0)))
-    yaw = float(random.uniform(0.0, 2.0 * math.pi))
-    return Placement(kind, _choose_variant(table, kind, index), position, yaw, scale)
 
 
 def check_clear(structures: Sequence[Structure], line: CentreLine, ground: Ground) -> None:

@@ -103,13 +103,6 @@ def light_texels(texels: ByteArray, light: ByteArray, step: int) -> None:
     work_through(work, range(0, len(padded) - 1, BAND))
 
 
-def _fall_off(lamp: tuple[float, ...], x: AnyFloat, y: AnyFloat) -> AnyFloat:
-    """Return how much darker than under a lamp squares at x and y look, 1 = as bright, shape [rows, columns]."""
-    high = lamp[2] ** 2
-    lit = high / (high + (x[None, :] - lamp[0]) ** 2 + (y[:, None] - lamp[1]) ** 2)
-    return np.asarray(lit ** (2.0 / GAMMA))
-
-
 def _light_rows(texel: ByteArray, between: slice, above: np.ndarray, below: np.ndarray) -> None:
     """Multiply the texels between the middles of two rows of squares by their light, those that there are.
 
@@ -160,7 +153,9 @@ def _paint_light(
     fade = np.clip(edge / 0.4, 0.0, 1.0)
     light = np.full((rows, columns, 4), 128.0, np.float32)
     if lamp:
-        mottle = _fall_off(lamp, x, y)
+        high = lamp[2] ** 2
+        lit = high / (high + (x[None, :] - lamp[0]) ** 2 + (y[:, None] - lamp[1]) ** 2)
+        mottle = np.asarray(lit ** (2.0 / GAMMA))  # how much darker than under the lamp it looks, 1 = as bright
     light[..., :3] *= mottle[..., None] * (1.0 - (shade * fade)[..., None] * as_colour((1.0, 0.94, 0.80)))
     return np.asarray(np.clip(light + 0.5, 0.0, 255.0), np.uint8)
 
@@ -188,7 +183,10 @@ def _add_shadow(shade: AnyFloat, shadow: Shadow, sun: tuple[float, float, float]
         spot = darkness * fall * fall * (3.0 - 2.0 * fall)
         if shadow.holes and centre is cast:
             row, column = np.arange(len(y))[rows, None] % LEAVES, np.arange(len(x))[None, columns] % LEAVES
-            spot = darkness * _shine_through(shadow.holes, distance, make_leaves()[row, column])
+            # A crown has a ragged rim, and more gaps towards it.
+            dense = NormalDist().inv_cdf(1.0 - shadow.holes) + 0.9 * (0.7 - distance)
+            hidden = np.clip(0.5 + 1.6 * (dense - make_leaves()[row, column]), 0.0, 1.0)
+            spot = darkness * (hidden * np.clip((1.25 - distance) / 0.25, 0.0, 1.0))
         part = shade[rows, columns]
         shade[rows, columns] = 1.0 - (1.0 - part) * (1.0 - spot)
 
@@ -197,18 +195,6 @@ def _add_shadow(shade: AnyFloat, shadow: Shadow, sun: tuple[float, float, float]
 def make_leaves() -> AnyFloat:
     """Return the pattern of leaves and gaps in crowns: mean 0, standard deviation 1, shape [LEAVES, LEAVES]."""
     return make_noise(LEAVES, LEAVES, 0.9, 75, finest=2.0, coarsest=16.0)
-
-
-def _shine_through(holes: float, distance: AnyFloat, leaves: AnyFloat) -> AnyFloat:
-    """Return how much of the sun a crown hides, 0 to 1: with a ragged rim, and more gaps towards it.
-
-    Args:
-        holes: Share of the gaps.
-        distance: From its middle, 1 at its rim.
-        leaves: The pattern there.
-    """
-    dense = NormalDist().inv_cdf(1.0 - holes) + 0.9 * (0.7 - distance)
-    return np.asarray(np.clip(0.5 + 1.6 * (dense - leaves), 0.0, 1.0) * np.clip((1.25 - distance) / 0.25, 0.0, 1.0))
 
 
 def _add_footprint(

@@ -75,8 +75,11 @@ def build_land(
 ) -> list[Mesh]:
     """Return the ground's meshes; their textures join the scene's, with a map of what is road and line in the atlas."""
     if track.ground.texture == "plain":
-        floor = assets.ensure_textured(make_plain, segment=CLASS_GROUND)
-        return [_lay_floor(line, track.ground.height, floor)]
+        floor, high = assets.ensure_textured(make_plain, segment=CLASS_GROUND), track.ground.height
+        left, below = line.position.min(axis=0) - 5.0 * HORIZON
+        right, above = line.position.max(axis=0) + 5.0 * HORIZON
+        corners = [(left, below, high), (right, below, high), (right, above, high), (left, above, high)]
+        return [make_quad(corners, floor, [(x / PLAIN_TILE, -y / PLAIN_TILE) for x, y, _ in corners])]
     frame = frame_atlas(find_land(find_box(line, track), ground), ground.height.size > 1, track.ground.texel)
     picture, classes, light = paint_atlas(track, line, frame, shadows, sun)
     shown = Material(SHADE_TEXTURE, WHITE, assets.add_texture(picture), CLASS_GROUND, assets.add_class_map(classes))
@@ -87,7 +90,10 @@ def build_land(
         near, border = _lay_field(line, ground, frame, atlas, bool(table.points))
     else:
         near, border = _lay_atlas(frame, atlas, track.ground.height)
-    strip = [lay_strip(track, line, light, assets)] if is_stripped(track, ground, frame) else []
+    # Strokes lie on the ground, wherever the path runs: with them there is no strip.
+    has_paint = track.road.texture != "none" and not track.road.strokes
+    is_coarse = frame.texel > track.ground.texel and ground.height.size == 1
+    strip = [lay_strip(track, line, light, assets)] if is_coarse and has_paint else []
     return [*strip, near, _lay_surroundings(frame, border, open_ground, table.tile)]
 
 
@@ -98,12 +104,6 @@ def find_land(box: Box, ground: Ground) -> Box:
         return box
     x, y = ground.height_origin
     return (x, y, x + (columns - 1) * ground.height_cell, y + (rows - 1) * ground.height_cell)
-
-
-def _lay_floor(line: CentreLine, height: float, material: int) -> Mesh:
-    low, high = line.position.min(axis=0) - 5.0 * HORIZON, line.position.max(axis=0) + 5.0 * HORIZON
-    corners = [(x, y, height) for x, y in ((low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1]))]
-    return make_quad(corners, material, [(x / PLAIN_TILE, -y / PLAIN_TILE) for x, y, _ in corners])
 
 
 def _lay_atlas(frame: AtlasFrame, material: int, height: float) -> tuple[Mesh, FloatArray]:
@@ -277,15 +277,6 @@ class StripFrame:
         return (stretch + column / self.columns) * self.length, self.left - row / self.rows * self.width
 
 
-def is_stripped(track: TrackFile, ground: Ground, frame: AtlasFrame) -> bool:
-    """Return whether a road gets a strip: the ground is level and its picture too coarse for what is painted.
-
-    Strokes lie on the ground, wherever the path runs: with them there is none.
-    """
-    has_paint = track.road.texture != "none" and not track.road.strokes
-    return frame.texel > track.ground.texel and ground.height.size == 1 and has_paint
-
-
 def lay_strip(track: TrackFile, line: CentreLine, light: GroundLight, assets: Assets) -> Mesh:
     """Return the strip; its picture and the map of what is road and line join the scene's."""
     paint = make_road_paint(track, line, TEXELS)
@@ -304,7 +295,10 @@ def lay_strip(track: TrackFile, line: CentreLine, light: GroundLight, assets: As
 
     work_through(work, parts)
     for stretch in range(frame.count):
-        _light_stretch(picture[stretch * frame.rows : (stretch + 1) * frame.rows], frame, stretch, line, light)
+        row, column = np.mgrid[0 : frame.rows // STEP, 0 : frame.columns // STEP] * float(STEP) + 0.5 * STEP
+        along, lateral = frame.locate(stretch, row.ravel(), column.ravel())
+        falling = light.sample(line.offset(along, lateral)[0]).reshape(*row.shape, 4)
+        light_texels(picture[stretch * frame.rows : (stretch + 1) * frame.rows], falling, STEP)
     material = Material(SHADE_TEXTURE, WHITE, assets.add_texture(picture), CLASS_GROUND, assets.add_class_map(classes))
     return _lay_mesh(line, frame, height, track.ground.height + LIFT, assets.ensure_material(material))
 
@@ -337,13 +331,6 @@ def frame_strip(line: CentreLine, left: float, right: float) -> StripFrame:
     count = max(1, min(math.ceil(line.length / (SIDE_MOST * ALONG) - 0.1), TEXELS_MOST // (SIDE_MOST * rows)))
     columns = min(SIDE_MOST, 2 ** math.ceil(math.log2(line.length / (count * ALONG))))
     return StripFrame(count, columns, rows, line.length / count, left, width)
-
-
-def _light_stretch(part: ByteArray, frame: StripFrame, stretch: int, line: CentreLine, light: GroundLight) -> None:
-    """Multiply a stretch of the picture by the light that falls there."""
-    row, column = np.mgrid[0 : frame.rows // STEP, 0 : frame.columns // STEP] * float(STEP) + 0.5 * STEP
-    along, lateral = frame.locate(stretch, row.ravel(), column.ravel())
-    light_texels(part, light.sample(line.offset(along, lateral)[0]).reshape(*row.shape, 4), STEP)
 
 
 def _lay_mesh(line: CentreLine, frame: StripFrame, height: int, level: float, material: int) -> Mesh:

@@ -227,17 +227,13 @@ def _make_cracked_asphalt() -> ByteArray:
     cloud = make_noise(_SIZE, _SIZE, 1.4, 212, finest=5.0, coarsest=260.0)
     tone = 1.0 + 0.035 * grain + 0.075 * cloud
     for seed, dark in ((213, 0.30), (214, 0.20)):
-        away = _find_creases(make_noise(_SIZE, _SIZE, 1.6, seed, finest=5.0, coarsest=190.0))
+        noise = make_noise(_SIZE, _SIZE, 1.6, seed, finest=5.0, coarsest=190.0)
+        slope = np.hypot(*(np.roll(noise, -1, axis=axis) - noise for axis in (0, 1)))
+        away = np.abs(noise) / np.maximum(slope, 0.02)  # from the lines where it is 0, about [texel]
         broken = np.clip(0.75 + np.roll(cloud, 97 * (seed - 210), axis=1), 0.0, 1.0)
         tone = tone - dark * np.clip(1.6 - away, 0.0, 1.0) * broken
     patch = np.clip(np.roll(cloud, 200, axis=0) - 1.1, 0.0, 0.5)
     return to_texture((tone - 0.16 * patch)[..., None] * as_colour((128.0, 117.0, 95.0)))
-
-
-def _find_creases(noise: AnyFloat) -> AnyFloat:
-    """Return about how far texels lie from the lines where noise is 0 [texel]."""
-    down, across = (np.roll(noise, -1, axis=axis) - noise for axis in (0, 1))
-    return np.asarray(np.abs(noise) / np.maximum(np.hypot(down, across), 0.02))
 
 
 def _widen(noise: AnyFloat, size: int) -> AnyFloat:
