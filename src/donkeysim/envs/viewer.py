@@ -348,9 +348,7 @@ class Viewer:
         self.client = self.handler.client
         self.address = env.conf.address
 
-    def __getattr__(self, name: str) -> Any:
-        """Return what the handler has by the same name: `reset`, `take_action`, `observe`, `calc_reward` and others."""
-        return getattr(vars(self).get("handler"), name)
+        self.set_reward_fn, self.set_episode_over_fn = self.handler.set_reward_fn, self.handler.set_episode_over_fn
 
     def set_car_config(
         self, body_style: str, body_rgb: tuple[int, int, int], car_name: str, font_size: int = 100
@@ -365,6 +363,30 @@ class Viewer:
 
     def wait_until_loaded(self) -> None:
         """Return at once: an environment that is there is loaded."""
+
+    def reset(self) -> None:
+        """Put the car on its start."""
+        self.handler.reset()
+
+    def get_sensor_size(self) -> tuple[int, int, int]:
+        """Return height, width and channels of the picture."""
+        return self.handler.get_sensor_size()
+
+    def take_action(self, action: Any) -> None:
+        """Steer and give throttle from now on."""
+        self.handler.take_action(action)
+
+    def observe(self) -> tuple[ByteArray, float, bool, dict[str, Any]]:
+        """Let a twentieth of a second pass, see `Handler.observe`."""
+        return self.handler.observe()
+
+    def is_game_over(self) -> bool:
+        """Return whether the episode has ended."""
+        return self.handler.is_game_over()
+
+    def calc_reward(self, done: bool) -> float:
+        """Return the reward of this step."""
+        return self.handler.calc_reward(done)
 
     def exit_scene(self) -> None:
         """Leave the scene, see `Handler.send_exit_scene`."""
